@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the kernel side and the user side share: map keys and values, and their limits.
+ * Data only; every size is asserted. Addresses are 16 bytes in network byte order, IPv4 as
+ * IPv4-mapped IPv6 (RFC 4291, 2.5.5.2). Everything else is in the host's byte order.
+ */
+#ifndef STILE_ABI_H
+#define STILE_ABI_H
+
+#include <linux/types.h>
+
+#include "reason.h"
+
+#define STILE_ABI_VERSION 1
+
+#define STILE_NAME_SIZE 32	  /* bytes of a name, its NUL included */
+#define STILE_INTERFACES_MAX 16
+#define STILE_LIMITERS_MAX 64	  /* slot 0 is never used: 0 means none */
+#define STILE_LISTENERS_MAX 256	  /* slot 0 is never used: 0 means unprotected */
+#define STILE_ATTACHMENTS_MAX 1024 /* slot 0 is never used: 0 ends a list */
+#define STILE_JUDGES_MAX 4	  /* limiters that one listener, source or interface names */
+#define STILE_SET_WAYS 6	  /* buckets of a set with 8-byte keys */
+#define STILE_SET_WAYS_WIDE 4	  /* buckets of a set with 16-byte keys */
+#define STILE_ATTEMPTS 16384	  /* admitted SYNs that are remembered; a power of two */
+#define STILE_PORTS_PER_PAGE 256
+#define STILE_WINDOW_NS_MIN 1000000000ULL    /* 1s */
+#define STILE_WINDOW_NS_MAX 3600000000000ULL /* 1h */
+#define STILE_WINDOW_LIMIT_MAX ((1ULL << 20) - 1) /* highest limit of the two window algorithms */
+#define STILE_TOKEN_RATE_MAX 10000000ULL     /* tokens per second */
+#define STILE_TOKEN_SHIFT 6		     /* token times are in ns >> -6, that is 1/64 ns */
+
+#define STILE_SIZE(type, size) _Static_assert(sizeof(type) == (size), #type)
+
+enum stile_protocol { STILE_PROTOCOL_TCP, STILE_PROTOCOL_UDP, _STILE_PROTOCOL_MAX };
+
+enum stile_algorithm {
+	STILE_ALGORITHM_SLIDING_WINDOW,
+	STILE_ALGORITHM_TOKEN_BUCKET,
+	STILE_ALGORITHM_FIXED_WINDOW,
+	_STILE_ALGORITHM_MAX,
+};
+
+enum stile_action {
+	STILE_ACTION_REJECT,
+	STILE_ACTION_RESET,
+	STILE_ACTION_DROP,
+	STILE_ACTION_COUNT,
+	_STILE_ACTION_MAX,
+};
+
+enum stile_unit { STILE_UNIT_CONNECTIONS, STILE_UNIT_DATAGRAMS, _STILE_UNIT_MAX };
+
+enum stile_full { STILE_FULL_EVICT, STILE_FULL_ALLOW, STILE_FULL_REJECT, _STILE_FULL_MAX };
+
+/* Which clock a limiter reads: the tick counter costs nothing, the precise one 43 ns. */
+enum stile_clock { STILE_CLOCK_TICK, STILE_CLOCK_PRECISE, _STILE_CLOCK_MAX };
+
+enum stile_mode { STILE_MODE_AUTO, STILE_MODE_NATIVE, STILE_MODE_GENERIC, _STILE_MODE_MAX };
+
+/* A limiter as the program reads it. All times are CLOCK_MONOTONIC. */
+struct stile_limiter {
+	char name[STILE_NAME_SIZE]; /* empty: the slot is free */
+	__u64 limit;		    /* events per window */
+	__u64 window;		    /* ns */
+	__u64 burst;		    /* tokens; token_bucket only */
+	__u64 token;		    /* token_bucket: time of one token, 1/64 ns, rounded up */
+	__u64 depth;		    /* token_bucket: burst * token */
+	__u64 seed[2];		    /* of the table's hash; seed[1] is odd */
+	__u32 sets;		    /* in the table; 0: the slot is free */
+	__u32 max_keys;		    /* clients the table is built for */
+	__u8 algorithm;		    /* enum stile_algorithm */
+	__u8 action;		    /* enum stile_action */
+	__u8 unit;		    /* enum stile_unit */
+	__u8 full;		    /* enum stile_full */
+	__u8 clock;		    /* enum stile_clock */
+	__u8 keyed;		    /* 1: by client_ip; 0: one bucket for every event */
+	__u8 wide;		    /* 1: 16-byte keys, for IPv6 prefixes longer than 64 */
+	__u8 ipv4_prefix;	    /* 0 to 32 leading bits */
+	__u8 ipv6_prefix;	    /* 0 to 128 leading bits */
+	__u8 reserved[7];
+};
+STILE_SIZE(struct stile_limiter, 112);
+
+/* One limiter in one listener: what decisions are counted by. */
+struct stile_attachment {
+	__u16 limiter;	/* slot; 0: free */
+	__u16 listener; /* slot */
+};
+STILE_SIZE(struct stile_attachment, 4);
+
+struct stile_listener {
+	char name[STILE_NAME_SIZE]; /* empty: the slot is free */
+	__u8 protocol;		    /* enum stile_protocol */
+	__u8 has_sources;	    /* 1: stile_sources has entries for it */
+	__u8 reserved[6];
+	__u16 judges[STILE_JUDGES_MAX]; /* attachment slots, in the order of judgement */
+	/* The interface's limiter when the packet comes in there; attachment slots. */
+	__u16 edges[STILE_INTERFACES_MAX];
+};
+STILE_SIZE(struct stile_listener, 80);
+
+struct stile_interface {
+	char name[16];	/* empty: the slot is free */
+	__u32 ifindex;	/* 0: not there now */
+	__u8 mode;	/* enum stile_mode, as configured */
+	__u8 reserved[3];
+};
+STILE_SIZE(struct stile_interface, 24);
+
+/* The whole policy, compiled into the program as read-only data and pinned with it. */
+struct stile_policy {
+	__u32 version;	  /* STILE_ABI_VERSION */
+	__u32 size;	  /* sizeof(struct stile_policy) */
+	__u64 generation; /* counts loads since protection began, from 1 */
+	__u64 since;	  /* when protection began, ns of CLOCK_BOOTTIME */
+	__u64 tick;	  /* ns per tick of the kernel's jiffies */
+	__u64 tick_base;  /* CLOCK_MONOTONIC = jiffies * tick + tick_base, modulo 2^64, never ahead */
+	__u64 seed[2];	  /* of the hash that finds repeated SYNs; seed[1] is odd */
+	__u8 enabled;
+	__u8 has_addresses; /* 1: stile_hosts has entries */
+	__u8 reserved[6];
+	struct stile_interface interfaces[STILE_INTERFACES_MAX];
+	struct stile_limiter limiters[STILE_LIMITERS_MAX];
+	struct stile_listener listeners[STILE_LISTENERS_MAX];
+	struct stile_attachment attachments[STILE_ATTACHMENTS_MAX];
+};
+STILE_SIZE(struct stile_policy, 64 + 16 * 24 + 64 * 112 + 256 * 80 + 1024 * 4);
+
+/*
+ * A set of buckets: one limiter's table is an array of these, and one set is two cache lines.
+ * A key of zeros is an empty way. Keys of a set change only under its lock; states change by
+ * compare-and-swap, without it. The narrow key of an IPv6 client is the first half of its masked
+ * address, and of an IPv4 client 0,1,0,0 and the masked address; see bpf/key.h.
+ */
+struct stile_set {
+	__u8 key[STILE_SET_WAYS][8];
+	__u64 state[STILE_SET_WAYS]; /* see bpf/bucket.h */
+	__u32 meta[STILE_SET_WAYS];  /* see bpf/meta.h */
+	__u32 lock;		     /* 1 while a way changes hands */
+	__u32 reserved;
+};
+STILE_SIZE(struct stile_set, 128);
+
+/* The same for 16-byte keys: masked addresses, IPv4-mapped. */
+struct stile_set_wide {
+	__u8 key[STILE_SET_WAYS_WIDE][16];
+	__u64 state[STILE_SET_WAYS_WIDE];
+	__u32 meta[STILE_SET_WAYS_WIDE];
+	__u32 reserved[2];
+	__u32 lock;
+	__u32 reserved_too;
+};
+STILE_SIZE(struct stile_set_wide, 128);
+
+/* stile_hosts (hash): a destination address that listeners name → its row of stile_ports. */
+struct stile_host {
+	__u8 address[16];
+};
+STILE_SIZE(struct stile_host, 16);
+
+/*
+ * stile_ports (array): row 0 is for every address, further rows are for the hosts of stile_hosts;
+ * a row holds, by protocol and the high byte of the port, an index into stile_pages.
+ */
+struct stile_ports {
+	__u16 page[_STILE_PROTOCOL_MAX][STILE_PORTS_PER_PAGE];
+};
+STILE_SIZE(struct stile_ports, 1024);
+
+/* stile_pages (array): listener slots by the low byte of the port; page 0 is all zero. */
+struct stile_page {
+	__u16 listener[STILE_PORTS_PER_PAGE];
+};
+STILE_SIZE(struct stile_page, 512);
+
+/* stile_trusted, stile_blocked (longest-prefix-match tries). */
+struct stile_prefix {
+	__u32 bits;	  /* significant leading bits of address: 96 + n for IPv4 */
+	__u8 address[16];
+};
+STILE_SIZE(struct stile_prefix, 20);
+
+struct stile_listed {
+	__u64 expires; /* ns of CLOCK_MONOTONIC; 0: never */
+	__u32 bits;    /* of the entry itself */
+	__u32 by_hand; /* 1: put there by a command, and kept through reloads */
+};
+STILE_SIZE(struct stile_listed, 16);
+
+/* stile_sources (longest-prefix-match trie): a listener's own policies for client prefixes. */
+struct stile_source_key {
+	__u32 bits;	  /* 32 for the listener, and those of the address: 96 + n for IPv4 */
+	__u32 listener;
+	__u8 address[16];
+};
+STILE_SIZE(struct stile_source_key, 24);
+
+struct stile_source {
+	__u16 judges[STILE_JUDGES_MAX]; /* attachment slots; the first is 0: exempt */
+};
+STILE_SIZE(struct stile_source, 8);
+
+/* stile_control (array of one): what changes without a reload. */
+struct stile_control {
+	__u32 trusted; /* entries in stile_trusted */
+	__u32 blocked; /* entries in stile_blocked */
+};
+STILE_SIZE(struct stile_control, 8);
+
+/* stile_packets (per-CPU array, by interface slot). */
+struct stile_packets {
+	__u64 count[_STILE_VERDICT_MAX][_STILE_REASON_MAX];
+};
+
+/* stile_decisions (per-CPU array, by attachment slot). */
+struct stile_decisions {
+	__u64 count[_STILE_DECISION_MAX];
+};
+STILE_SIZE(struct stile_decisions, 40);
+
+/* stile_tables (per-CPU array, by limiter slot): how the bucket table fares. */
+struct stile_table_stats {
+	__u64 evicted; /* live buckets that had to make room */
+	__u64 full;    /* new clients that found no room */
+};
+STILE_SIZE(struct stile_table_stats, 16);
+
+/* stile_replies (per-CPU array of one). */
+struct stile_replies {
+	__u64 count[_STILE_REPLY_MAX];
+};
+
+#endif /* STILE_ABI_H */

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Puts a configuration in force: compiles it against what is pinned, loads it as the next
+ * generation, swaps the program of every interface, attaches new interfaces, detaches removed
+ * ones. What fails changes nothing. A start is a reload on top of whatever is found.
+ */
+#ifndef STILE_APPLY_H
+#define STILE_APPLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config.h"
+#include "diag.h"
+#include "pins.h"
+
+struct apply_interface {
+	char name[16];
+	enum stile_mode mode; /* as attached: native or generic */
+	bool adopted;	      /* it was attached before */
+};
+
+struct apply_result {
+	uint64_t generation;
+	struct apply_interface interfaces[STILE_INTERFACES_MAX];
+	unsigned int n_interfaces;
+	unsigned int n_tables_kept;
+	unsigned int n_tables_new;
+};
+
+/*
+ * @diag gets mistakes of the configuration (-EINVAL) and, at line 0, why the kernel refused
+ * (other errno).
+ */
+int apply_config(const struct pins *pins, const struct config *config, struct diag *diag,
+		 struct apply_result *ret_result);
+
+/* Detaches everything and removes the pins. 0 where nothing was there. */
+int apply_detach(const struct pins *pins);
+
+#endif /* STILE_APPLY_H */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The table of commands (main.c) and what each is given. */
+#ifndef STILE_COMMAND_H
+#define STILE_COMMAND_H
+
+#include "pins.h"
+
+#define STILE_VERSION "0.1.0"
+#define STILE_CONFIG_PATH "/etc/stile/stile.yaml"
+
+/* Exit codes: public, see stile.8. */
+enum command_exit { COMMAND_DONE, COMMAND_FAILED, COMMAND_USAGE };
+
+struct command {
+	const char *name;
+	int (*run)(const struct command *command, const struct pins *pins, int argc, char **argv);
+	const char *arguments; /* for the synopsis */
+	const char *what;      /* one line for --help */
+	const char *options;   /* lines for COMMAND --help; "" where it has none */
+};
+
+/* argv[0] is the command's name; options of stile itself are gone. Each returns an exit code. */
+typedef int command_function(const struct command *command, const struct pins *pins, int argc,
+			     char **argv);
+command_function cmd_run, cmd_check, cmd_reload, cmd_status, cmd_clients, cmd_explain, cmd_block,
+	cmd_detach, cmd_version;
+
+/* Prints "stile COMMAND: reason" and the synopsis to standard error. Returns COMMAND_USAGE. */
+__attribute__((format(printf, 2, 3))) int command_usage(const struct command *command,
+							const char *format, ...);
+
+/* Prints the help of @command to standard output. Returns COMMAND_DONE. */
+int command_help(const struct command *command);
+
+/* Prints "stile: message" to standard error. Returns COMMAND_FAILED. */
+__attribute__((format(printf, 1, 2))) int command_failed(const char *format, ...);
+
+#endif /* STILE_COMMAND_H */

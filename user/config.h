@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The configuration as the user wrote it (stile.yaml.5): every value checked by itself and with
+ * its place. Whether values fit each other (a limiter that is named but not defined) is asked in
+ * policy.h. It makes no system call but reading the file.
+ */
+#ifndef STILE_CONFIG_H
+#define STILE_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <stile/abi.h>
+
+#include "diag.h"
+#include "prefix.h"
+
+struct config_name {
+	char text[STILE_NAME_SIZE];
+	struct place place;
+};
+
+/* A list of limiter names; none: the word "none" stood there instead. */
+struct config_judges {
+	struct config_name names[STILE_JUDGES_MAX];
+	unsigned int n_names;
+	bool none; /* sources only */
+	struct place place;
+};
+
+struct config_prefix {
+	struct prefix prefix;
+	struct place place;
+};
+
+struct config_interface {
+	struct config_name name; /* at most 15 bytes */
+	enum stile_mode mode;
+	struct config_judges judges;
+};
+
+struct config_limiter {
+	struct config_name name;
+	enum stile_algorithm algorithm;
+	uint64_t limit;	 /* events per window; 0: not given, an error of policy.h */
+	uint64_t window; /* ns */
+	uint64_t burst;	 /* tokens; 0: not given, = limit */
+	struct place limit_place, window_place, burst_place;
+	bool keyed;	 /* false: keys: [] */
+	uint8_t ipv4_prefix, ipv6_prefix;
+	bool has_unit;
+	enum stile_unit unit; /* where has_unit */
+	struct place unit_place;
+	enum stile_action action;
+	uint32_t max_keys;
+	enum stile_full full;
+};
+
+struct config_ports {
+	uint16_t first, last; /* inclusive, first <= last; never 0 */
+	struct place place;
+};
+
+struct config_source {
+	struct config_prefix prefix;
+	struct config_judges judges;
+};
+
+struct config_listener {
+	struct config_name name;
+	enum stile_protocol protocol;
+	struct config_prefix *addresses; /* single hosts; none: every address */
+	size_t n_addresses;
+	struct config_ports *ports; /* none: every port */
+	size_t n_ports;
+	struct config_judges judges;
+	struct config_source *sources;
+	size_t n_sources;
+};
+
+enum config_log_level { CONFIG_LOG_ERROR, CONFIG_LOG_WARNING, CONFIG_LOG_INFO, CONFIG_LOG_DEBUG };
+
+struct config {
+	bool enabled;
+	bool keep_on_stop; /* on_stop: keep */
+	enum config_log_level log_level;
+	bool log_json;
+	char *metrics_host; /* NULL: no metrics server */
+	uint16_t metrics_port;
+	char *control; /* path of the control socket; NULL: the instance's own */
+	struct config_interface *interfaces;
+	size_t n_interfaces;
+	struct config_prefix *trusted, *blocked;
+	size_t n_trusted, n_blocked;
+	struct config_limiter *limiters;
+	size_t n_limiters;
+	struct config_listener *listeners;
+	size_t n_listeners;
+};
+
+/*
+ * Reads @path ("-": standard input). Mistakes go to @diag. 0, or -EINVAL where @diag holds errors
+ * (an unreadable file is one as well, at line 0); *ret_config is written on success only and
+ * released with config_release().
+ */
+int config_read(const char *path, struct diag *diag, struct config *ret_config);
+
+/* The same for text in memory; @length may be 0: an empty file, which is an error. */
+int config_parse(const char *text, size_t length, struct diag *diag, struct config *ret_config);
+
+/* The safe defaults that hold without a file. 0 or -ENOMEM. */
+int config_default(struct config *ret_config);
+
+void config_release(struct config *config);
+
+#endif /* STILE_CONFIG_H */

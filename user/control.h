@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The control socket: one request a connection, a line of text ("reload"), answered by a status
+ * line ("ok" or "failed") and any text, then closed. Mode 0600.
+ */
+#ifndef STILE_CONTROL_H
+#define STILE_CONTROL_H
+
+#include <stdbool.h>
+
+struct event_base;
+struct control;
+
+/* Handles @request; writes text for the client to *ret_text (malloc'ed); true: ok. */
+typedef bool control_handler(const char *request, char **ret_text, void *context);
+
+int control_listen(struct event_base *base, const char *path, control_handler *handler,
+		   void *context, struct control **ret_control);
+void control_free(struct control *control);
+
+/* Client side: sends @request, waits for the answer. 1 ok, 0 failed, or negative errno. */
+int control_call(const char *path, const char *request, char **ret_text);
+
+#endif /* STILE_CONTROL_H */

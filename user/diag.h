@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Mistakes found in a configuration, each with its place, collected so that a person sees all of
+ * them at once. It knows neither YAML nor policies.
+ */
+#ifndef STILE_DIAG_H
+#define STILE_DIAG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* A place in a file: line and column count from 1; line 0 means the file as a whole. */
+struct place {
+	unsigned int line;
+	unsigned int column;
+};
+
+enum diag_severity { DIAG_ERROR, DIAG_WARNING };
+
+struct diag_entry {
+	enum diag_severity severity;
+	struct place place;
+	char *text; /* what was found, what was wanted; no newline */
+};
+
+struct diag {
+	const char *file; /* borrowed: as the user named it */
+	struct diag_entry *entries;
+	size_t n_entries;
+	size_t n_errors;
+};
+
+void diag_init(struct diag *diag, const char *file);
+void diag_release(struct diag *diag);
+
+__attribute__((format(printf, 3, 4))) void diag_error(struct diag *diag, struct place place,
+						      const char *format, ...);
+__attribute__((format(printf, 3, 4))) void diag_warning(struct diag *diag, struct place place,
+							const char *format, ...);
+
+/* A line for each entry, in the order of the file: "file:line:column: text" ("warning: " before the text of a warning). */
+void diag_print(const struct diag *diag, FILE *out);
+
+/*
+ * The name of @names (NULL-terminated) that @word was probably meant to be, or NULL. For
+ * "unknown key 'limti', did you mean 'limit'?".
+ */
+const char *diag_nearest(const char *word, const char *const *names);
+
+#endif /* STILE_DIAG_H */

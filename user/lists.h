@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The trusted and the blocked list, changed at once and without a daemon (stile block, trust, ...).
+ * Entries that a command made are kept through reloads; those of the file belong to the file.
+ */
+#ifndef STILE_LISTS_H
+#define STILE_LISTS_H
+
+#include <stdint.h>
+
+#include "pins.h"
+#include "prefix.h"
+
+enum lists_name { LISTS_TRUSTED, LISTS_BLOCKED };
+
+/* @lifetime in ns; 0: for good. 0 or negative errno (-ENOENT: nothing is attached). */
+int lists_add(const struct pins *pins, enum lists_name list, const struct prefix *prefix,
+	      uint64_t lifetime);
+
+/* -ENOENT: not listed; -EPERM: it stands in the file, where it must be removed. */
+int lists_remove(const struct pins *pins, enum lists_name list, const struct prefix *prefix);
+
+/* Removes what has expired. The number removed, or negative errno. */
+int lists_expire(const struct pins *pins);
+
+#endif /* STILE_LISTS_H */

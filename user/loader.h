@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The object file: opened, given its policy, loaded, and attached. The only place that includes
+ * the skeleton. It does not know generations or pins; apply.h does.
+ */
+#ifndef STILE_LOADER_H
+#define STILE_LOADER_H
+
+#include <stdint.h>
+
+#include <stile/abi.h>
+
+#include "policy.h"
+
+struct loader;
+
+/* Maps that live on from one load to the next; -1: make a new one. Borrowed. */
+struct loader_kept {
+	int packets, decisions, tables, replies, attempts;
+	int limiters[STILE_LIMITERS_MAX]; /* bucket tables, by slot, where policy->kept says so */
+};
+
+/* Loads the program with @policy in it and fills its maps. 0 or negative errno. */
+int loader_load(const struct policy *policy, const struct loader_kept *kept,
+		struct loader **ret_loader);
+void loader_free(struct loader *loader);
+
+/* The program's fd, borrowed. */
+int loader_program(const struct loader *loader);
+
+/* Calls @each for every object to pin: its name in the generation's directory and its fd. */
+int loader_each(const struct loader *loader,
+		int (*each)(const char *name, int fd, void *context), void *context);
+
+/*
+ * Attaches the program to @ifindex in @mode (native or generic). On success *ret_link is the
+ * caller's.
+ */
+int loader_attach(const struct loader *loader, uint32_t ifindex, enum stile_mode mode, int *ret_link);
+
+/* The tick and its base for struct policy_machine, measured with a small program. 0 or -errno. */
+int loader_measure_clock(uint64_t *ret_tick, uint64_t *ret_tick_base);
+
+#endif /* STILE_LOADER_H */

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The configuration compiled into what the kernel side reads: slots, tables and tries, everything
+ * resolved and checked against each other. Names keep the slots of the previous policy, so that
+ * counters and buckets go on. Pure: no libbpf, no system call; what only the machine knows comes
+ * in as struct policy_machine.
+ */
+#ifndef STILE_POLICY_H
+#define STILE_POLICY_H
+
+#include <stdint.h>
+
+#include <stile/abi.h>
+
+#include "config.h"
+
+struct policy_machine {
+	uint64_t tick;	    /* ns per jiffy */
+	uint64_t tick_base; /* see struct stile_policy */
+	uint64_t since;	    /* ns of CLOCK_BOOTTIME, used where there is no previous policy */
+	uint64_t (*random)(void *context); /* for seeds */
+	void *context;
+};
+
+struct policy_source {
+	struct stile_source_key key;
+	struct stile_source value;
+};
+
+struct policy_host {
+	struct stile_host host;
+	uint32_t row; /* of ports */
+};
+
+struct policy {
+	struct stile_policy kernel;
+	/* kept[slot]: the limiter goes on with the table it had under the previous policy. */
+	bool kept[STILE_LIMITERS_MAX];
+	struct policy_host *hosts;
+	size_t n_hosts;
+	struct stile_ports *ports; /* at least one row */
+	size_t n_ports;
+	struct stile_page *pages; /* at least one: page 0 */
+	size_t n_pages;
+	struct policy_source *sources;
+	size_t n_sources;
+	struct stile_prefix *trusted, *blocked;
+	size_t n_trusted, n_blocked;
+};
+
+/*
+ * Compiles @config. @previous is the policy in force, or NULL. Mistakes and warnings go to @diag.
+ * 0, -EINVAL where @diag holds errors, or -ENOMEM; *ret_policy is written on success only and
+ * released with policy_release(). Interfaces get ifindex 0: apply.h looks them up.
+ */
+int policy_compile(const struct config *config, const struct stile_policy *previous,
+		   const struct policy_machine *machine, struct diag *diag,
+		   struct policy *ret_policy);
+
+void policy_release(struct policy *policy);
+
+/* Bytes of kernel memory that the bucket table of @limiter takes. */
+uint64_t policy_table_bytes(const struct stile_limiter *limiter);
+
+/* Names of the enums of abi.h as in the configuration file ("sliding_window", "tcp", ...). */
+extern const char *const policy_protocol_names[_STILE_PROTOCOL_MAX + 1];
+extern const char *const policy_algorithm_names[_STILE_ALGORITHM_MAX + 1];
+extern const char *const policy_action_names[_STILE_ACTION_MAX + 1];
+extern const char *const policy_unit_names[_STILE_UNIT_MAX + 1];
+extern const char *const policy_full_names[_STILE_FULL_MAX + 1];
+extern const char *const policy_mode_names[_STILE_MODE_MAX + 1];
+
+#endif /* STILE_POLICY_H */

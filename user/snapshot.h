@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the kernel holds now, read from the pinned maps alone: it works without a daemon. Reads
+ * only; rendering is left to metrics.h and the commands.
+ */
+#ifndef STILE_SNAPSHOT_H
+#define STILE_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <stile/abi.h>
+
+#include "pins.h"
+#include "prefix.h"
+
+struct snapshot_interface {
+	bool attached;
+	enum stile_mode mode; /* as attached: native or generic */
+	uint32_t program;     /* id */
+	struct stile_packets packets;
+};
+
+struct snapshot_limiter {
+	uint64_t keys; /* buckets that differ from a new one */
+	struct stile_table_stats stats;
+};
+
+struct snapshot_listed {
+	struct prefix prefix;
+	struct stile_listed entry;
+};
+
+struct snapshot {
+	struct stile_policy policy;
+	uint64_t now; /* ns of CLOCK_MONOTONIC, when it was taken */
+	struct snapshot_interface interfaces[STILE_INTERFACES_MAX]; /* by slot, as all that follow */
+	struct snapshot_limiter limiters[STILE_LIMITERS_MAX];
+	struct stile_decisions decisions[STILE_ATTACHMENTS_MAX];
+	struct stile_replies replies;
+	struct snapshot_listed *trusted, *blocked;
+	size_t n_trusted, n_blocked;
+};
+
+/* 0; -ENOENT where nothing is pinned; -EPROTO where another version's maps are; or -errno. */
+int snapshot_take(const struct pins *pins, struct snapshot **ret_snapshot);
+void snapshot_free(struct snapshot *snapshot);
+
+/* One client of one limiter. */
+struct snapshot_client {
+	uint32_t limiter;  /* slot */
+	struct prefix key; /* bits 0: the one bucket of a limiter without keys */
+	uint64_t state;	   /* see bpf/bucket.h */
+	uint64_t admitted, refused; /* as bpf/meta.h counts: exact while small */
+	uint64_t idle;	   /* ns since it was last seen, as far as the entry can tell */
+	uint64_t wait;	   /* ns until its next event would be admitted; 0: now */
+};
+
+/* The clients of @limiter, or of all where 0, in no order. *ret_clients is freed by the caller. */
+int snapshot_clients(const struct pins *pins, const struct snapshot *snapshot, uint32_t limiter,
+		     struct snapshot_client **ret_clients, size_t *ret_n_clients);
+
+/* What would become of an event of @address at @listener (a slot) now, arriving on @interface. */
+struct snapshot_verdict {
+	enum stile_verdict verdict;
+	enum stile_reason reason;
+	bool own_policy;	/* a source entry of the listener decides */
+	struct prefix source;	/* that entry, or that of the trusted or blocked list */
+	unsigned int n_judges;
+	struct {
+		uint32_t limiter; /* slot */
+		enum stile_decision decision;
+		struct snapshot_client client; /* its bucket; a new one where it has none */
+		bool known;	  /* the table holds a bucket for it */
+	} judges[STILE_JUDGES_MAX * 2];
+	uint64_t wait; /* ns until it would be admitted */
+};
+
+int snapshot_explain(const struct pins *pins, const struct snapshot *snapshot,
+		     const uint8_t address[16], uint32_t listener, uint32_t interface,
+		     struct snapshot_verdict *ret_verdict);
+
+#endif /* STILE_SNAPSHOT_H */
