@@ -46,7 +46,7 @@ struct config_limiter {
 	uint64_t window; /* ns */
 	uint64_t burst;	 /* tokens; 0: not given, = limit */
 	struct place limit_place, window_place, burst_place;
-	bool keyed;	 /* false: keys: [] */
+	bool keyed; /* false: keys: [] */
 	uint8_t ipv4_prefix, ipv6_prefix;
 	bool has_unit;
 	enum stile_unit unit; /* where has_unit */

@@ -29,14 +29,15 @@ void loader_free(struct loader *loader);
 int loader_program(const struct loader *loader);
 
 /* Calls @each for every object to pin: its name in the generation's directory and its fd. */
-int loader_each(const struct loader *loader,
-		int (*each)(const char *name, int fd, void *context), void *context);
+int loader_each(const struct loader *loader, int (*each)(const char *name, int fd, void *context),
+		void *context);
 
 /*
  * Attaches the program to @ifindex in @mode (native or generic). On success *ret_link is the
  * caller's.
  */
-int loader_attach(const struct loader *loader, uint32_t ifindex, enum stile_mode mode, int *ret_link);
+int loader_attach(const struct loader *loader, uint32_t ifindex, enum stile_mode mode,
+		  int *ret_link);
 
 /* The tick and its base for struct policy_machine, measured with a small program. 0 or -errno. */
 int loader_measure_clock(uint64_t *ret_tick, uint64_t *ret_tick_base);

@@ -15,6 +15,7 @@ struct metrics_daemon {
 	bool last_reload_ok;
 };
 
-void metrics_render(const struct snapshot *snapshot, const struct metrics_daemon *daemon, FILE *out);
+void metrics_render(const struct snapshot *snapshot, const struct metrics_daemon *daemon,
+		    FILE *out);
 
 #endif /* STILE_METRICS_H */

@@ -18,9 +18,9 @@
 #define PINS_BPFFS "/sys/fs/bpf"
 
 struct pins {
-	char root[PATH_MAX];    /* /sys/fs/bpf/stile/INSTANCE */
+	char root[PATH_MAX];	/* /sys/fs/bpf/stile/INSTANCE */
 	char control[PATH_MAX]; /* /run/stile/control.sock, or /run/stile/INSTANCE.sock */
-	char lock[PATH_MAX];    /* /run/stile/INSTANCE.lock: held while pins are changed */
+	char lock[PATH_MAX];	/* /run/stile/INSTANCE.lock: held while pins are changed */
 };
 
 /* 0, or -EINVAL where @instance is not 1 to 32 of a-z A-Z 0-9 _ - . */
@@ -34,7 +34,8 @@ int pins_lock(const struct pins *pins);
 
 /* The path of @name in the generation in force, or in @generation; 0 or -ENAMETOOLONG. */
 int pins_path_current(const struct pins *pins, const char *name, char ret_path[PATH_MAX]);
-int pins_path(const struct pins *pins, uint64_t generation, const char *name, char ret_path[PATH_MAX]);
+int pins_path(const struct pins *pins, uint64_t generation, const char *name,
+	      char ret_path[PATH_MAX]);
 int pins_path_link(const struct pins *pins, const char *ifname, char ret_path[PATH_MAX]);
 
 /* Makes generation N's directory; puts it in force; removes every other one. */

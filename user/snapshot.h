@@ -49,12 +49,12 @@ void snapshot_free(struct snapshot *snapshot);
 
 /* One client of one limiter. */
 struct snapshot_client {
-	uint32_t limiter;  /* slot */
-	struct prefix key; /* bits 0: the one bucket of a limiter without keys */
-	uint64_t state;	   /* see bpf/bucket.h */
+	uint32_t limiter;	    /* slot */
+	struct prefix key;	    /* bits 0: the one bucket of a limiter without keys */
+	uint64_t state;		    /* see bpf/bucket.h */
 	uint64_t admitted, refused; /* as bpf/meta.h counts: exact while small */
-	uint64_t idle;	   /* ns since it was last seen, as far as the entry can tell */
-	uint64_t wait;	   /* ns until its next event would be admitted; 0: now */
+	uint64_t idle;		    /* ns since it was last seen, as far as the entry can tell */
+	uint64_t wait;		    /* ns until its next event would be admitted; 0: now */
 };
 
 /* The clients of @limiter, or of all where 0, in no order. *ret_clients is freed by the caller. */
@@ -65,14 +65,14 @@ int snapshot_clients(const struct pins *pins, const struct snapshot *snapshot, u
 struct snapshot_verdict {
 	enum stile_verdict verdict;
 	enum stile_reason reason;
-	bool own_policy;	/* a source entry of the listener decides */
-	struct prefix source;	/* that entry, or that of the trusted or blocked list */
+	bool own_policy;      /* a source entry of the listener decides */
+	struct prefix source; /* that entry, or that of the trusted or blocked list */
 	unsigned int n_judges;
 	struct {
 		uint32_t limiter; /* slot */
 		enum stile_decision decision;
 		struct snapshot_client client; /* its bucket; a new one where it has none */
-		bool known;	  /* the table holds a bucket for it */
+		bool known;		       /* the table holds a bucket for it */
 	} judges[STILE_JUDGES_MAX * 2];
 	uint64_t wait; /* ns until it would be admitted */
 };

@@ -13,21 +13,21 @@
 
 #define STILE_ABI_VERSION 1
 
-#define STILE_NAME_SIZE 32	  /* bytes of a name, its NUL included */
+#define STILE_NAME_SIZE 32 /* bytes of a name, its NUL included */
 #define STILE_INTERFACES_MAX 16
-#define STILE_LIMITERS_MAX 64	  /* slot 0 is never used: 0 means none */
-#define STILE_LISTENERS_MAX 256	  /* slot 0 is never used: 0 means unprotected */
+#define STILE_LIMITERS_MAX 64	   /* slot 0 is never used: 0 means none */
+#define STILE_LISTENERS_MAX 256	   /* slot 0 is never used: 0 means unprotected */
 #define STILE_ATTACHMENTS_MAX 1024 /* slot 0 is never used: 0 ends a list */
-#define STILE_JUDGES_MAX 4	  /* limiters that one listener, source or interface names */
-#define STILE_SET_WAYS 6	  /* buckets of a set with 8-byte keys */
-#define STILE_SET_WAYS_WIDE 4	  /* buckets of a set with 16-byte keys */
-#define STILE_ATTEMPTS 16384	  /* admitted SYNs that are remembered; a power of two */
+#define STILE_JUDGES_MAX 4	   /* limiters that one listener, source or interface names */
+#define STILE_SET_WAYS 6	   /* buckets of a set with 8-byte keys */
+#define STILE_SET_WAYS_WIDE 4	   /* buckets of a set with 16-byte keys */
+#define STILE_ATTEMPTS 16384	   /* admitted SYNs that are remembered; a power of two */
 #define STILE_PORTS_PER_PAGE 256
-#define STILE_WINDOW_NS_MIN 1000000000ULL    /* 1s */
-#define STILE_WINDOW_NS_MAX 3600000000000ULL /* 1h */
+#define STILE_WINDOW_NS_MIN 1000000000ULL	  /* 1s */
+#define STILE_WINDOW_NS_MAX 3600000000000ULL	  /* 1h */
 #define STILE_WINDOW_LIMIT_MAX ((1ULL << 20) - 1) /* highest limit of the two window algorithms */
-#define STILE_TOKEN_RATE_MAX 10000000ULL     /* tokens per second */
-#define STILE_TOKEN_SHIFT 6		     /* token times are in ns >> -6, that is 1/64 ns */
+#define STILE_TOKEN_RATE_MAX 10000000ULL	  /* tokens per second */
+#define STILE_TOKEN_SHIFT 6			  /* token times are in ns >> -6, that is 1/64 ns */
 
 #define STILE_SIZE(type, size) _Static_assert(sizeof(type) == (size), #type)
 
@@ -100,9 +100,9 @@ struct stile_listener {
 STILE_SIZE(struct stile_listener, 80);
 
 struct stile_interface {
-	char name[16];	/* empty: the slot is free */
-	__u32 ifindex;	/* 0: not there now */
-	__u8 mode;	/* enum stile_mode, as configured */
+	char name[16]; /* empty: the slot is free */
+	__u32 ifindex; /* 0: not there now */
+	__u8 mode;     /* enum stile_mode, as configured */
 	__u8 reserved[3];
 };
 STILE_SIZE(struct stile_interface, 24);
@@ -114,8 +114,8 @@ struct stile_policy {
 	__u64 generation; /* counts loads since protection began, from 1 */
 	__u64 since;	  /* when protection began, ns of CLOCK_BOOTTIME */
 	__u64 tick;	  /* ns per tick of the kernel's jiffies */
-	__u64 tick_base;  /* CLOCK_MONOTONIC = jiffies * tick + tick_base, modulo 2^64, never ahead */
-	__u64 seed[2];	  /* of the hash that finds repeated SYNs; seed[1] is odd */
+	__u64 tick_base; /* CLOCK_MONOTONIC = jiffies * tick + tick_base, modulo 2^64, never ahead */
+	__u64 seed[2];	 /* of the hash that finds repeated SYNs; seed[1] is odd */
 	__u8 enabled;
 	__u8 has_addresses; /* 1: stile_hosts has entries */
 	__u8 reserved[6];
@@ -175,7 +175,7 @@ STILE_SIZE(struct stile_page, 512);
 
 /* stile_trusted, stile_blocked (longest-prefix-match tries). */
 struct stile_prefix {
-	__u32 bits;	  /* significant leading bits of address: 96 + n for IPv4 */
+	__u32 bits; /* significant leading bits of address: 96 + n for IPv4 */
 	__u8 address[16];
 };
 STILE_SIZE(struct stile_prefix, 20);
@@ -189,7 +189,7 @@ STILE_SIZE(struct stile_listed, 16);
 
 /* stile_sources (longest-prefix-match trie): a listener's own policies for client prefixes. */
 struct stile_source_key {
-	__u32 bits;	  /* 32 for the listener, and those of the address: 96 + n for IPv4 */
+	__u32 bits; /* 32 for the listener, and those of the address: 96 + n for IPv4 */
 	__u32 listener;
 	__u8 address[16];
 };

@@ -47,6 +47,8 @@
 	X(ICMP, "icmp", "an ICMP or ICMPv6 port unreachable")                                      \
 	X(FAILED, "failed", "an answer that could not be built: the packet was dropped instead")
 
+/* The formatter cannot read a list within an enum. */
+/* clang-format off */
 enum stile_verdict {
 #define X(id, label, what) STILE_VERDICT_##id,
 	STILE_VERDICTS(X)
@@ -74,5 +76,6 @@ enum stile_reply {
 #undef X
 	_STILE_REPLY_MAX,
 };
+/* clang-format on */
 
 #endif /* STILE_REASON_H */
