@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The daemon's log, on standard error: text or JSON, a line for each message. Only cmd_run.c
+ * writes to it: modules return what went wrong.
+ */
+#ifndef STILE_LOG_H
+#define STILE_LOG_H
+
+#include <stdbool.h>
+
+#include "config.h"
+#include "diag.h"
+
+/* Until it is called: text, level info. */
+void log_setup(enum config_log_level level, bool json);
+
+__attribute__((format(printf, 2, 3))) void log_message(enum config_log_level level,
+						       const char *format, ...);
+
+#define log_error(...) log_message(CONFIG_LOG_ERROR, __VA_ARGS__)
+#define log_warning(...) log_message(CONFIG_LOG_WARNING, __VA_ARGS__)
+#define log_info(...) log_message(CONFIG_LOG_INFO, __VA_ARGS__)
+#define log_debug(...) log_message(CONFIG_LOG_DEBUG, __VA_ARGS__)
+
+/* A line for each mistake and warning in @diag. */
+void log_diag(const struct diag *diag);
+
+#endif /* STILE_LOG_H */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the kernel says of network interfaces. It knows nothing of XDP. */
+#ifndef STILE_NETIF_H
+#define STILE_NETIF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NETIF_NAME_SIZE 16 /* IFNAMSIZ */
+
+struct netif_name {
+	char text[NETIF_NAME_SIZE];
+};
+
+/*
+ * The interfaces that carry an IPv4 or IPv6 default route, in the order of the kernel's answer.
+ * The number written to @ret_names, at most @n_names, or negative errno.
+ */
+int netif_default_routes(struct netif_name *ret_names, size_t n_names);
+
+/* 0, or -ENODEV where there is no interface of that name. */
+int netif_index(const char *name, uint32_t *ret_ifindex);
+
+/* The name of the driver ("veth", "virtio_net"); -EOPNOTSUPP where it tells none. */
+int netif_driver(const char *name, char ret_driver[32]);
+
+#endif /* STILE_NETIF_H */
