@@ -15,6 +15,7 @@ struct metrics_daemon {
 	bool last_reload_ok;
 };
 
+/* @daemon NULL: without what only the daemon knows. */
 void metrics_render(const struct snapshot *snapshot, const struct metrics_daemon *daemon,
 		    FILE *out);
 
