@@ -41,11 +41,11 @@ static void add_name(struct route_names *found, uint32_t ifindex)
 static void add_next_hops(struct route_names *found, const struct nlattr *attribute)
 {
 	const struct rtnexthop *hop = mnl_attr_get_payload(attribute);
-	size_t left = mnl_attr_get_payload_len(attribute);
+	int left = mnl_attr_get_payload_len(attribute);
 
 	while (RTNH_OK(hop, left)) {
 		add_name(found, (uint32_t)hop->rtnh_ifindex);
-		left -= RTNH_ALIGN(hop->rtnh_len);
+		left -= (int)RTNH_ALIGN(hop->rtnh_len);
 		hop = RTNH_NEXT(hop);
 	}
 }
