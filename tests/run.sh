@@ -45,10 +45,10 @@ privileged() {
 binary unit "$O/test-unit"
 binary unit-clang "$O/test-unit-clang"
 for fuzzer in tests/fuzz/*.c; do
-	name=$(basename "$fuzzer" .c)
-	binary "fuzz/$name" sh tests/fuzz.sh "$O/fuzz/$name"
+	fuzzer=$O/fuzz/$(basename "$fuzzer" .c)
+	[ ! -x "$fuzzer" ] || step "fuzz ${fuzzer##*/}" sh tests/fuzz.sh "$fuzzer"
 done
-[ ! -e tests/cli/run.sh ] || STILE=$(dirname "$STILE")/asan/stile step cli sh tests/cli/run.sh
+[ ! -e tests/cli/run.sh ] || step cli env STILE="${STILE%/*}/asan/stile" sh tests/cli/run.sh
 step lint-rules sh tests/lint/run.sh
 step lint $MAKE --no-print-directory lint
 if privileged; then
