@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* Entries kept; what comes later in the file than these is only counted. */
+#define DIAG_ENTRIES_MAX 1000
+
 /* A place in a file: line and column count from 1; line 0 means the file as a whole. */
 struct place {
 	unsigned int line;
@@ -25,21 +28,26 @@ struct diag_entry {
 };
 
 struct diag {
-	const char *file; /* borrowed: as the user named it */
-	struct diag_entry *entries;
+	const char *file;	    /* borrowed: as the user named it */
+	struct diag_entry *entries; /* in the order of the file */
 	size_t n_entries;
-	size_t n_errors;
+	size_t n_errors;  /* those not kept included */
+	size_t n_dropped; /* entries not kept */
 };
 
 void diag_init(struct diag *diag, const char *file);
 void diag_release(struct diag *diag);
 
+/* The same text at the same place is kept once. */
 __attribute__((format(printf, 3, 4))) void diag_error(struct diag *diag, struct place place,
 						      const char *format, ...);
 __attribute__((format(printf, 3, 4))) void diag_warning(struct diag *diag, struct place place,
 							const char *format, ...);
 
-/* A line for each entry, in the order of the file: "file:line:column: text" ("warning: " before the text of a warning). */
+/*
+ * A line for each entry, in the order of the file: "file:line:column: text" ("warning: " before
+ * the text of a warning).
+ */
 void diag_print(const struct diag *diag, FILE *out);
 
 /*

@@ -17,7 +17,8 @@ struct prefix {
 /*
  * "192.0.2.0/24", "2001:db8::/32", "192.0.2.1" (a host). 0, or -EINVAL where it is neither, or
  * -ERANGE where bits past the prefix length are set (then *ret_prefix is written, with those bits
- * cleared, so that the caller can suggest it). No other failure writes *ret_prefix.
+ * cleared, so that the caller can suggest it), or -EDOM for an IPv6 prefix so short that it holds
+ * the IPv4-mapped addresses, and with them IPv4 (::/0). No other failure writes *ret_prefix.
  */
 int prefix_parse(const char *text, struct prefix *ret_prefix);
 
