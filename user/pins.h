@@ -6,6 +6,8 @@
  *   /sys/fs/bpf/stile/INSTANCE/gen-N/          program, policy and maps of one load
  *   /sys/fs/bpf/stile/INSTANCE/gen-N/limiter-NAME   a bucket table; goes on from gen to gen
  *   /sys/fs/bpf/stile/INSTANCE/current -> gen-N    switched by rename
+ *
+ * bpffs refuses names with a dot: in names "." is pinned as "%2e" and "%" as "%25".
  */
 #ifndef STILE_PINS_H
 #define STILE_PINS_H
@@ -16,6 +18,9 @@
 
 #define PINS_DEFAULT_INSTANCE "default"
 #define PINS_BPFFS "/sys/fs/bpf"
+#define PINS_STILE PINS_BPFFS "/stile"
+#define PINS_LINK "link-"
+#define PINS_GENERATION "gen-"
 
 struct pins {
 	char root[PATH_MAX];	/* /sys/fs/bpf/stile/INSTANCE */
@@ -23,28 +28,41 @@ struct pins {
 	char lock[PATH_MAX];	/* /run/stile/INSTANCE.lock: held while pins are changed */
 };
 
-/* 0, or -EINVAL where @instance is not 1 to 32 of a-z A-Z 0-9 _ - . */
+/* 0, or -EINVAL where @instance is not 1 to 32 of a-z A-Z 0-9 _ -, or is "control". */
 int pins_init(struct pins *ret_pins, const char *instance);
 
-/* Mounts bpffs where it is missing and makes the root. 0 or negative errno. */
+/* Mounts bpffs where it is missing, makes the root and /run/stile. 0 or negative errno. */
 int pins_prepare(const struct pins *pins);
 
-/* Takes the lock, waiting for it; the fd that holds it, or negative errno. */
+/* Takes the lock, waiting for it; the fd that holds it until it is closed, or negative errno. */
 int pins_lock(const struct pins *pins);
 
-/* The path of @name in the generation in force, or in @generation; 0 or -ENAMETOOLONG. */
+/*
+ * The path of @name (NULL: the directory) in the generation in force, or in @generation. Nothing is
+ * looked up. 0 or -ENAMETOOLONG.
+ */
 int pins_path_current(const struct pins *pins, const char *name, char ret_path[PATH_MAX]);
 int pins_path(const struct pins *pins, uint64_t generation, const char *name,
 	      char ret_path[PATH_MAX]);
 int pins_path_link(const struct pins *pins, const char *ifname, char ret_path[PATH_MAX]);
 
-/* Makes generation N's directory; puts it in force; removes every other one. */
+/* The number of the generation in force. 0, or -ENOENT where there is none, or negative errno. */
+int pins_current(const struct pins *pins, uint64_t *ret_generation);
+
+/*
+ * All that change something are called with the lock held. A generation that a killed process left
+ * half made is emptied first; the one in force is never touched (-EBUSY).
+ */
 int pins_create_generation(const struct pins *pins, uint64_t generation);
+/* Puts a generation in force: at once, for every reader. */
 int pins_switch(const struct pins *pins, uint64_t generation);
 int pins_remove_others(const struct pins *pins, uint64_t generation);
 int pins_remove_generation(const struct pins *pins, uint64_t generation);
 
-/* Calls @each with the interface name of every pinned link; stops at a non-zero result. */
+/*
+ * Calls @each with the interface name of every pinned link, which it may remove; stops at a
+ * non-zero result and returns it. 0 where there is none.
+ */
 int pins_each_link(const struct pins *pins, int (*each)(const char *ifname, void *context),
 		   void *context);
 
