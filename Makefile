@@ -120,8 +120,9 @@ lint: $(patsubst %.c,$(O)/lint/%.ok,$(filter %.c,$(SOURCES)))	## formatter, clan
 	@sh scripts/check-style.sh
 
 # To use it
-run: all		## the daemon in the foreground: make run ARGS='-c FILE -i IFACE'
-	@O='$(O)' sh scripts/playground $(ARGS)
+run: all		## the daemon in the foreground, in a playground unless ARGS has -i IFACE
+	@case " $(subst ',,$(ARGS))" in *\ -i*) exec $(O)/stile run $(ARGS) ;; esac; \
+		O='$(O)' exec sh scripts/playground $(ARGS)
 demo: all tests		## a service under a storm, without Stile and with it
 	@O='$(O)' sh scripts/demo $(ARGS)
 install: all		## into $(DESTDIR)$(PREFIX)
