@@ -49,31 +49,61 @@ void snapshot_free(struct snapshot *snapshot);
 
 /* One client of one limiter. */
 struct snapshot_client {
-	uint32_t limiter;	    /* slot */
-	struct prefix key;	    /* bits 0: the one bucket of a limiter without keys */
-	uint64_t state;		    /* see bpf/bucket.h */
+	uint32_t limiter;  /* slot */
+	struct prefix key; /* bits 0: the one bucket of a limiter without keys */
+	uint64_t state;	   /* see bpf/bucket.h */
+	uint64_t used;	   /* of the limit, or of the burst: what still weighs, rounded up */
 	uint64_t admitted, refused; /* as bpf/meta.h counts: exact while small */
 	uint64_t idle;		    /* ns since it was last seen, as far as the entry can tell */
 	uint64_t wait;		    /* ns until its next event would be admitted; 0: now */
+	bool live;		    /* its bucket differs from a new one */
 };
 
 /* The clients of @limiter, or of all where 0, in no order. *ret_clients is freed by the caller. */
 int snapshot_clients(const struct pins *pins, const struct snapshot *snapshot, uint32_t limiter,
 		     struct snapshot_client **ret_clients, size_t *ret_n_clients);
 
+/* A run of ports at which a listener stands. */
+struct snapshot_ports {
+	uint32_t listener; /* slot */
+	bool everywhere;   /* at every address that names no other listener */
+	uint8_t address[16];
+	uint16_t first, last;
+};
+
+/* By listener, address and port. *ret_ports is freed by the caller. */
+int snapshot_read_ports(const struct pins *pins, const struct snapshot *snapshot,
+			struct snapshot_ports **ret_ports, size_t *ret_n_ports);
+
+struct snapshot_source {
+	uint32_t listener; /* slot */
+	struct prefix prefix;
+	struct stile_source policy;
+};
+
+/* By listener and prefix. *ret_sources is freed by the caller. */
+int snapshot_read_sources(const struct pins *pins, const struct snapshot *snapshot,
+			  struct snapshot_source **ret_sources, size_t *ret_n_sources);
+
+/* What one limiter says. */
+struct snapshot_judgement {
+	uint32_t attachment; /* slot */
+	uint32_t limiter;    /* slot */
+	enum stile_decision decision;
+	struct snapshot_client client; /* its bucket; a new one where it has none */
+	bool known;		       /* the table holds a bucket for it */
+};
+
 /* What would become of an event of @address at @listener (a slot) now, arriving on @interface. */
 struct snapshot_verdict {
 	enum stile_verdict verdict;
 	enum stile_reason reason;
-	bool own_policy;      /* a source entry of the listener decides */
-	struct prefix source; /* that entry, or that of the trusted or blocked list */
+	bool listed;	 /* the trusted or the blocked list decides, by the entry @prefix */
+	bool own_policy; /* the listener has an entry @prefix of its own for it */
+	struct prefix prefix;
+	uint64_t expires; /* the listed entry's end, ns from now; 0: it has none */
 	unsigned int n_judges;
-	struct {
-		uint32_t limiter; /* slot */
-		enum stile_decision decision;
-		struct snapshot_client client; /* its bucket; a new one where it has none */
-		bool known;		       /* the table holds a bucket for it */
-	} judges[STILE_JUDGES_MAX * 2];
+	struct snapshot_judgement judges[STILE_JUDGES_MAX * 2];
 	uint64_t wait; /* ns until it would be admitted */
 };
 
