@@ -107,11 +107,19 @@ static void add(struct diag *diag, struct diag_entry *entry)
 	count(diag, entry);
 }
 
+static bool is_control(char c)
+{
+	return (unsigned char)c < 0x20 || c == 0x7f;
+}
+
 static void add_formatted(struct diag *diag, struct diag_entry entry, const char *format,
 			  va_list arguments)
 {
 	if (vasprintf(&entry.text, format, arguments) < 0)
 		entry.text = NULL;
+	for (char *c = entry.text; c && *c; c++)
+		if (is_control(*c))
+			*c = '?';
 	add(diag, &entry);
 }
 
@@ -148,6 +156,20 @@ void diag_print(const struct diag *diag, FILE *out)
 	}
 	if (diag->n_dropped)
 		fprintf(out, "%s: %zu more not shown\n", diag->file, diag->n_dropped);
+}
+
+const char *diag_quote(const char *text, char quoted[DIAG_QUOTE_SIZE])
+{
+	size_t length = strlen(text);
+	bool cut = length > DIAG_QUOTE_SIZE - sizeof("'...'");
+
+	if (cut)
+		length = DIAG_QUOTE_SIZE - sizeof("'...'");
+	/* Not within a character of UTF-8. */
+	while (cut && length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
+		length--;
+	snprintf(quoted, DIAG_QUOTE_SIZE, "'%.*s%s'", (int)length, text, cut ? "..." : "");
+	return quoted;
 }
 
 /* Case, and which of the two dashes it was, are the smallest of mistakes: none at all here. */

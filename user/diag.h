@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#define DIAG_QUOTE_SIZE 80
+
 /* Entries kept; what comes later in the file than these is only counted. */
 #define DIAG_ENTRIES_MAX 1000
 
@@ -38,7 +40,7 @@ struct diag {
 void diag_init(struct diag *diag, const char *file);
 void diag_release(struct diag *diag);
 
-/* The same text at the same place is kept once. */
+/* The same text at the same place is kept once. Control characters become '?'. */
 __attribute__((format(printf, 3, 4))) void diag_error(struct diag *diag, struct place place,
 						      const char *format, ...);
 __attribute__((format(printf, 3, 4))) void diag_warning(struct diag *diag, struct place place,
@@ -49,6 +51,9 @@ __attribute__((format(printf, 3, 4))) void diag_warning(struct diag *diag, struc
  * the text of a warning).
  */
 void diag_print(const struct diag *diag, FILE *out);
+
+/* @text in quotes, cut where it is long, for messages. Returns @quoted. */
+const char *diag_quote(const char *text, char quoted[DIAG_QUOTE_SIZE]);
 
 /*
  * The name of @names (NULL-terminated) that @word was probably meant to be, or NULL. For

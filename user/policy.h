@@ -13,6 +13,7 @@
 #include <stile/abi.h>
 
 #include "config.h"
+#include "policy_names.h"
 
 struct policy_machine {
 	uint64_t tick;	    /* ns per jiffy */
@@ -61,13 +62,5 @@ void policy_release(struct policy *policy);
 
 /* Bytes of kernel memory that the bucket table of @limiter takes. */
 uint64_t policy_table_bytes(const struct stile_limiter *limiter);
-
-/* Names of the enums of abi.h as in the configuration file ("sliding_window", "tcp", ...). */
-extern const char *const policy_protocol_names[_STILE_PROTOCOL_MAX + 1];
-extern const char *const policy_algorithm_names[_STILE_ALGORITHM_MAX + 1];
-extern const char *const policy_action_names[_STILE_ACTION_MAX + 1];
-extern const char *const policy_unit_names[_STILE_UNIT_MAX + 1];
-extern const char *const policy_full_names[_STILE_FULL_MAX + 1];
-extern const char *const policy_mode_names[_STILE_MODE_MAX + 1];
 
 #endif /* STILE_POLICY_H */
