@@ -56,7 +56,7 @@ $(O)/$(1)/%.o: %.c
 		$(4) -c $$< -o $$@
 $(O)/$(1)/user/loader.o $(call objs,$(1),$(wildcard tests/prog/*.c)): | $(O)/stile.skel.h
 $(O)/$(1)/lib.a: $(call objs,$(1),$(LIB))
-$(O)/$(1)/tests.a: $(call objs,$(1),$(wildcard tests/*.c))
+$(O)/$(1)/tests.a: $(call objs,$(1),$(wildcard tests/*.c tests/traffic/*.c))
 $(O)/$(1)/traffic.a: $(call objs,$(1),$(wildcard tests/traffic/*.c))
 $(O)/$(1)/%.a:
 	@mkdir -p $$(@D); rm -f $$@
@@ -82,7 +82,7 @@ $(O)/test-live: $(call objs,plain,$(wildcard tests/live/*.c) user/loader.c) \
 $(O)/fuzz/%: $(O)/clang/tests/fuzz/%.o $(O)/clang/lib.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CLANG) $(SANITIZE) -fsanitize=fuzzer $^ $(LDLIBS) -o $@
-$(O)/bench/%: $(O)/plain/tests/bench/%.o $(O)/plain/user/loader.o $(O)/plain/lib.a
+$(O)/bench/%: $(O)/plain/tests/bench/%.o $(O)/plain/user/loader.o $(O)/plain/tests.a $(O)/plain/lib.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $^ $(LDLIBS) -lm -o $@
 $(O)/tools/%: $(O)/plain/tests/tools/%.o $(O)/plain/traffic.a

@@ -28,13 +28,13 @@ static struct {
 	unsigned int n_skipped, n_hollow;
 } runner;
 
-static void report(bool good, const char *file, int line, const char *text)
+static void report(bool good, const struct check_place *place, const char *text)
 {
 	if (!good) {
-		printf("%s:%d - %s\n", file, line, text);
+		printf("%s:%d - %s\n", place->file, place->line, text);
 		runner.failures++;
 	}
-	CU_assertImplementation(good, (unsigned int)line, text, file, "", CU_FALSE);
+	CU_assertImplementation(good, (unsigned int)place->line, text, place->file, "", CU_FALSE);
 }
 
 static void print_number(char text[32], struct check_number number)
@@ -45,26 +45,25 @@ static void print_number(char text[32], struct check_number number)
 		snprintf(text, 32, "%lld", (long long)number.value);
 }
 
-bool check_eq(const char *file, int line, const char *what, struct check_number got,
-	      struct check_number want)
+bool check_eq(struct check_place place, struct check_number got, struct check_number want)
 {
 	char text[512], got_text[32], want_text[32];
 
 	print_number(got_text, got);
 	print_number(want_text, want);
-	snprintf(text, sizeof(text), "%s: got %s, want %s", what, got_text, want_text);
-	report(got.value == want.value, file, line, text);
+	snprintf(text, sizeof(text), "%s: got %s, want %s", place.what, got_text, want_text);
+	report(got.value == want.value, &place, text);
 	return got.value == want.value;
 }
 
-bool check_str_eq(const char *file, int line, const char *what, const char *got, const char *want)
+bool check_str_eq(struct check_place place, const char *got, const char *want)
 {
 	bool good = got && want ? strcmp(got, want) == 0 : got == want;
 	char text[4096];
 
-	snprintf(text, sizeof(text), "%s: got '%s', want '%s'", what, got ? got : "(null)",
+	snprintf(text, sizeof(text), "%s: got '%s', want '%s'", place.what, got ? got : "(null)",
 		 want ? want : "(null)");
-	report(good, file, line, text);
+	report(good, &place, text);
 	return good;
 }
 
@@ -72,22 +71,22 @@ static void print_bytes(char text[256], const unsigned char *bytes, size_t n)
 {
 	size_t length = 0;
 
+	text[0] = '\0';
 	for (size_t i = 0; i < n && length < 240; i++)
 		length += (size_t)snprintf(text + length, 256 - length, "%02x", bytes[i]);
 	if (n * 2 > length)
 		snprintf(text + length, 256 - length, "..");
 }
 
-bool check_mem_eq(const char *file, int line, const char *what, const void *got, const void *want,
-		  size_t n)
+bool check_mem_eq(struct check_place place, const void *got, const void *want, size_t n)
 {
 	bool good = memcmp(got, want, n) == 0;
-	char text[1024], got_text[256] = "", want_text[256] = "";
+	char text[1024], got_text[256], want_text[256];
 
 	print_bytes(got_text, got, n);
 	print_bytes(want_text, want, n);
-	snprintf(text, sizeof(text), "%s: got %s, want %s", what, got_text, want_text);
-	report(good, file, line, text);
+	snprintf(text, sizeof(text), "%s: got %s, want %s", place.what, got_text, want_text);
+	report(good, &place, text);
 	return good;
 }
 
@@ -108,14 +107,14 @@ bool check_privileged(void)
 	return (effective & needed) == needed;
 }
 
-void check_skip(const char *file, int line, const char *reason)
+void check_skip(struct check_place place)
 {
 	char text[512];
 
 	runner.skipped = true;
-	snprintf(text, sizeof(text), "skipped though nothing was missing: %s", reason);
-	report(!check_privileged(), file, line, text);
-	printf("%s:%d - skipped: %s\n", file, line, reason);
+	snprintf(text, sizeof(text), "skipped though nothing was missing: %s", place.what);
+	report(!check_privileged(), &place, text);
+	printf("%s:%d - skipped: %s\n", place.file, place.line, place.what);
 }
 
 const char *check_stile(void)

@@ -40,20 +40,19 @@ struct check_suite {
 		__attribute__((section("check_suites"), used)) = &check_suite_##suite
 
 /* Numbers of any type, pointers not. True where they are equal. */
-#define CHECK_EQ(what, got, want)                                                                  \
-	check_eq(__FILE__, __LINE__, what, check_number(got), check_number(want))
+#define CHECK_EQ(what, got, want) check_eq(CHECK_AT(what), check_number(got), check_number(want))
 
 /* Strings, each of which may be NULL. */
-#define CHECK_STR_EQ(what, got, want) check_str_eq(__FILE__, __LINE__, what, got, want)
+#define CHECK_STR_EQ(what, got, want) check_str_eq(CHECK_AT(what), got, want)
 
 /* @n bytes. */
-#define CHECK_MEM_EQ(what, got, want, n) check_mem_eq(__FILE__, __LINE__, what, got, want, n)
+#define CHECK_MEM_EQ(what, got, want, n) check_mem_eq(CHECK_AT(what), got, want, n)
 
 /* Something that is true. */
-#define CHECK(what, condition) check_eq(__FILE__, __LINE__, what, (condition) ? 1 : 0, 1)
+#define CHECK(what, condition) CHECK_EQ(what, (condition) ? 1 : 0, 1)
 
 /* Lists the running test as skipped; it must return then. A failure where nothing was missing. */
-#define CHECK_SKIP(reason) check_skip(__FILE__, __LINE__, reason)
+#define CHECK_SKIP(reason) check_skip(CHECK_AT(reason))
 
 /* May the process load BPF programs and change the network? Asked before CHECK_SKIP. */
 bool check_privileged(void);
@@ -64,23 +63,26 @@ const char *check_stile(void);
 /* Runs the suites: [-v] [-l] [SUITE or SUITE/TEST]... An exit code. */
 int check_main(int argc, char **argv);
 
-/* A number and whether it is to be printed without a sign. */
-struct check_number {
-	unsigned long long value;
-	bool is_unsigned;
+/* What the macros above are made of. */
+struct check_place {
+	const char *file;
+	int line;
+	const char *what;
 };
 
-#define check_number(number)                                                                       \
-	((struct check_number){ (unsigned long long)(number), _Generic((number) + 0, unsigned long \
-								       : true, unsigned long long  \
-								       : true, default             \
-								       : false) })
+struct check_number {
+	unsigned long long value;
+	bool is_unsigned; /* to be printed without a sign */
+};
 
-bool check_eq(const char *file, int line, const char *what, struct check_number got,
-	      struct check_number want);
-bool check_str_eq(const char *file, int line, const char *what, const char *got, const char *want);
-bool check_mem_eq(const char *file, int line, const char *what, const void *got, const void *want,
-		  size_t n);
-void check_skip(const char *file, int line, const char *reason);
+#define CHECK_AT(sentence) ((struct check_place){ __FILE__, __LINE__, sentence })
+
+#define check_number(number)                                                                       \
+	((struct check_number){ (unsigned long long)(number), (__typeof__((number) + 0))-1 > 0 })
+
+bool check_eq(struct check_place place, struct check_number got, struct check_number want);
+bool check_str_eq(struct check_place place, const char *got, const char *want);
+bool check_mem_eq(struct check_place place, const void *got, const void *want, size_t n);
+void check_skip(struct check_place place);
 
 #endif /* STILE_CHECK_H */
