@@ -1,8 +1,80 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of the daemon with real traffic, in network namespaces of their own. */
+/*
+ * Tests of the daemon with real traffic, in network namespaces of their own. The tests run in a
+ * child, so that whatever becomes of them, what they made is taken away again; and what a test
+ * leaves behind although it ended is a failure.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "check.h"
+#include "live.h"
+
+static volatile sig_atomic_t child;
+
+static void on_signal(int number)
+{
+	if (child > 0)
+		(void)kill(child, number);
+}
+
+/* Ends the processes that came to us as orphans. The number of them. */
+static int end_orphans(void)
+{
+	char path[64];
+	int pid, n = 0;
+	FILE *children;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	children = fopen(path, "re");
+	if (!children)
+		return 0;
+	while (fscanf(children, "%d", &pid) == 1) {
+		(void)process_end(pid, SIGKILL);
+		n++;
+	}
+	(void)fclose(children); /* only read */
+	return n;
+}
+
+static int wait_for_tests(void)
+{
+	int status = 0;
+
+	while (waitpid(child, &status, 0) != child)
+		;
+	child = 0;
+	if (WIFSIGNALED(status))
+		printf("FAILED: the tests died of signal %d\n", WTERMSIG(status));
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
+}
 
 int main(int argc, char **argv)
 {
-	return check_main(argc, argv);
+	int code, processes, others;
+
+	if (!check_privileged())
+		return check_main(argc, argv);
+	(void)live_sweep();
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+	child = fork();
+	if (child == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		exit(check_main(argc, argv));
+	}
+	(void)signal(SIGTERM, on_signal);
+	(void)signal(SIGINT, on_signal);
+	code = wait_for_tests();
+	processes = end_orphans();
+	others = live_sweep();
+	if (processes || others) {
+		printf("FAILED: left behind: %d processes, %d namespaces, pins or files\n",
+		       processes, others);
+		code = EXIT_FAILURE;
+	}
+	return code;
 }
