@@ -56,7 +56,8 @@ struct snapshot_client {
 	uint64_t admitted, refused; /* as bpf/meta.h counts: exact while small */
 	uint64_t idle;		    /* ns since it was last seen, as far as the entry can tell */
 	uint64_t wait;		    /* ns until its next event would be admitted; 0: now */
-	bool live;		    /* its bucket differs from a new one */
+	bool admitted_exact, refused_exact;
+	bool live; /* its bucket differs from a new one */
 };
 
 /* The clients of @limiter, or of all where 0, in no order. *ret_clients is freed by the caller. */
@@ -98,13 +99,15 @@ struct snapshot_judgement {
 struct snapshot_verdict {
 	enum stile_verdict verdict;
 	enum stile_reason reason;
-	bool listed;	 /* the trusted or the blocked list decides, by the entry @prefix */
-	bool own_policy; /* the listener has an entry @prefix of its own for it */
+	enum stile_reply reply; /* where the verdict is REPLY */
+	bool listed;		/* the trusted or the blocked list decides, by the entry @prefix */
+	bool own_policy;	/* the listener has an entry @prefix of its own for it */
 	struct prefix prefix;
 	uint64_t expires; /* the listed entry's end, ns from now; 0: it has none */
 	unsigned int n_judges;
-	struct snapshot_judgement judges[STILE_JUDGES_MAX * 2];
-	uint64_t wait; /* ns until it would be admitted */
+	struct snapshot_judgement
+		judges[STILE_JUDGES_MAX + 1]; /* the interface's and the listener's */
+	uint64_t wait;			      /* ns until it would be admitted */
 };
 
 int snapshot_explain(const struct pins *pins, const struct snapshot *snapshot,

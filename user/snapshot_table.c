@@ -148,6 +148,8 @@ static void fill_meta(const struct snapshot_table_view *view, uint32_t meta,
 
 	client->admitted = meta_admitted(meta);
 	client->refused = meta_refused(meta);
+	client->admitted_exact = client->admitted < 1U << (META_ADMITTED_MANTISSA + 1);
+	client->refused_exact = client->refused < 1U << (META_REFUSED_MANTISSA + 1);
 	client->idle = (uint64_t)meta_age(meta, meta_tick(limiter, clock)) << limiter->seen_shift;
 }
 

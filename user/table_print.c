@@ -61,7 +61,8 @@ void table_print_cell(struct table_print *table, const char *format, ...)
 
 static int width(const struct table_print *table, size_t column)
 {
-	size_t widest = strlen(table->columns[column].heading);
+	const char *heading = table->columns[column].heading;
+	size_t widest = heading ? strlen(heading) : 0;
 
 	for (size_t i = column; i < table->n_cells; i += table->n_columns) {
 		size_t length = strlen(table->cells[i]);
@@ -101,7 +102,8 @@ int table_print_write(const struct table_print *table, FILE *out)
 		headings[i] = table->columns[i].heading;
 		widths[i] = width(table, i);
 	}
-	write_row(table, widths, headings, out);
+	if (headings[0])
+		write_row(table, widths, headings, out);
 	for (size_t i = 0; i + n_columns <= table->n_cells; i += n_columns)
 		write_row(table, widths, (const char *const *)&table->cells[i], out);
 	return 0;

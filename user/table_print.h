@@ -11,8 +11,8 @@
 #include <stdio.h>
 
 struct table_print_column {
-	const char *heading;
-	bool right; /* numbers: aligned at their last digit */
+	const char *heading; /* NULL in the first: no headings at all */
+	bool right;	     /* numbers: aligned at their last digit */
 };
 
 struct table_print {

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What would become of a client now, asked of the pinned maps in the order in which the kernel
+ * side asks them (bpf/classify.h, bpf/charge.h), with its own code wherever that can be.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+
+#include "../bpf/judge.h"
+#include "snapshot.h"
+#include "snapshot_maps.h"
+#include "snapshot_table.h"
+#include "util.h"
+
+#define NESTED 8 /* as CLASSIFY_NESTED */
+
+/* The event that is asked about. */
+struct question {
+	const struct pins *pins;
+	const struct snapshot *snapshot;
+	const uint8_t *address;
+	uint32_t listener, interface;
+};
+
+static int open_map(const struct question *question, const struct snapshot_shape *shape)
+{
+	return snapshot_maps_open(question->pins, question->snapshot->policy.generation, shape);
+}
+
+static int read_control(const struct question *question, struct stile_control *ret_control)
+{
+	const struct snapshot_shape shape = { "control", 4, sizeof(*ret_control) };
+	autofd int fd = open_map(question, &shape);
+	uint32_t slot = 0;
+
+	return fd < 0 ? fd : bpf_map_lookup_elem(fd, &slot, ret_control);
+}
+
+static void list_decides(const struct question *question, const struct stile_listed *entry,
+			 struct snapshot_verdict *verdict)
+{
+	verdict->listed = true;
+	verdict->prefix.bits = (uint8_t)entry->bits;
+	memcpy(verdict->prefix.address, question->address, sizeof(verdict->prefix.address));
+	prefix_mask(verdict->prefix.address, entry->bits);
+	verdict->expires = entry->expires ? entry->expires - question->snapshot->now : 0;
+}
+
+/* 1: an entry of the list covers the address; 0: none does. What expired counts for nothing. */
+static int look_up_list(const struct question *question, const char *name,
+			struct snapshot_verdict *verdict)
+{
+	const struct snapshot_shape shape = { name, sizeof(struct stile_prefix),
+					      sizeof(struct stile_listed) };
+	autofd int fd = open_map(question, &shape);
+	struct stile_prefix key = { .bits = 128 };
+	struct stile_listed entry;
+
+	if (fd < 0)
+		return fd;
+	memcpy(key.address, question->address, sizeof(key.address));
+	for (int i = 0; i < NESTED; i++) {
+		int r = bpf_map_lookup_elem(fd, &key, &entry);
+
+		if (r < 0)
+			return r == -ENOENT ? 0 : r;
+		if (entry.expires == 0 || entry.expires > question->snapshot->now) {
+			list_decides(question, &entry, verdict);
+			return 1;
+		}
+		if (entry.bits == 0)
+			return 0;
+		key.bits = entry.bits - 1;
+	}
+	return 0;
+}
+
+/* The trie tells the entry's value, not its prefix; that is the longest one which covers it. */
+static int find_source_prefix(const struct question *question, struct prefix *ret_prefix)
+{
+	autofree struct snapshot_source *sources = NULL;
+	const struct prefix *longest = NULL;
+	size_t n;
+	int r;
+
+	r = snapshot_read_sources(question->pins, question->snapshot, &sources, &n);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++) {
+		if (sources[i].listener != question->listener ||
+		    !prefix_contains(&sources[i].prefix, question->address))
+			continue;
+		if (!longest || sources[i].prefix.bits > longest->bits)
+			longest = &sources[i].prefix;
+	}
+	if (!longest)
+		return -ESTALE;
+	*ret_prefix = *longest;
+	return 0;
+}
+
+/* 1: the listener has a policy of its own for the source, in @judges. */
+static int look_up_source(const struct question *question, uint16_t judges[STILE_JUDGES_MAX],
+			  struct snapshot_verdict *verdict)
+{
+	const struct snapshot_shape shape = { "sources", sizeof(struct stile_source_key),
+					      sizeof(struct stile_source) };
+	struct stile_source_key key = { .bits = 32 + 128, .listener = question->listener };
+	autofd int fd = open_map(question, &shape);
+	struct stile_source source;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	memcpy(key.address, question->address, sizeof(key.address));
+	r = bpf_map_lookup_elem(fd, &key, &source);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	memcpy(judges, source.judges, sizeof(source.judges));
+	verdict->own_policy = true;
+	r = find_source_prefix(question, &verdict->prefix);
+	return r < 0 ? r : 1;
+}
+
+/* What the limiter says, all by itself. */
+static int judge(const struct question *question, uint32_t attachment,
+		 struct snapshot_judgement *ret_judgement)
+{
+	const struct stile_policy *policy = &question->snapshot->policy;
+	uint32_t slot = policy->attachments[attachment].limiter;
+	const struct stile_limiter *limiter = &policy->limiters[slot];
+	enum snapshot_table_found found;
+	struct snapshot_table table;
+	int r;
+
+	r = snapshot_maps_table(question->pins, policy->generation, limiter, &table);
+	if (r < 0)
+		return r;
+	*ret_judgement = (struct snapshot_judgement){ .attachment = attachment, .limiter = slot };
+	found = snapshot_table_find(
+		&(struct snapshot_table_view){ policy, slot, table.sets, question->snapshot->now },
+		question->address, &ret_judgement->client);
+	snapshot_maps_table_release(&table);
+	ret_judgement->known = found == SNAPSHOT_TABLE_KNOWN;
+	if (found == SNAPSHOT_TABLE_FULL)
+		ret_judgement->decision = STILE_DECISION_FULL;
+	else if (ret_judgement->client.wait == 0)
+		ret_judgement->decision = STILE_DECISION_ALLOWED;
+	else if (limiter->action == STILE_ACTION_COUNT)
+		ret_judgement->decision = STILE_DECISION_COUNTED;
+	else
+		ret_judgement->decision = STILE_DECISION_LIMITED;
+	return 0;
+}
+
+static int judge_all(const struct question *question, const uint16_t judges[STILE_JUDGES_MAX],
+		     struct snapshot_verdict *verdict)
+{
+	const struct stile_listener *listener =
+		&question->snapshot->policy.listeners[question->listener];
+	uint16_t edge = listener->edges[question->interface];
+	int r = 0;
+
+	if (edge)
+		r = judge(question, edge, &verdict->judges[verdict->n_judges++]);
+	for (int i = 0; r == 0 && i < STILE_JUDGES_MAX && judges[i]; i++)
+		r = judge(question, judges[i], &verdict->judges[verdict->n_judges++]);
+	return r;
+}
+
+/* The frame as far as bpf/judge.h looks at it: from the client to some host of its family. */
+static struct pkt event_packet(const struct question *question)
+{
+	const struct stile_policy *policy = &question->snapshot->policy;
+	struct pkt pkt = { .protocol = policy->listeners[question->listener].protocol };
+
+	memcpy(&pkt.source, question->address, sizeof(pkt.source));
+	pkt.ipv4 = address_is_ipv4(&pkt.source);
+	pkt.destination.word[1] = swap64(KEY_MAPPED << 32 | 0xc0000201); /* 192.0.2.1 */
+	if (!pkt.ipv4)
+		pkt.destination.word[0] = swap64(0x20010db800000000ULL); /* 2001:db8::/64 */
+	return pkt;
+}
+
+static void rule(struct snapshot_verdict *verdict, struct ruling ruling)
+{
+	verdict->verdict = ruling.verdict;
+	verdict->reason = ruling.reason;
+	verdict->reply = ruling.reply;
+}
+
+static bool refuses_full(const struct stile_limiter *limiter)
+{
+	return limiter->full == STILE_FULL_REJECT && limiter->action != STILE_ACTION_COUNT;
+}
+
+/* The first that is over its limit refuses; where none is, the first that has no room. */
+static const struct snapshot_judgement *find_refusal(const struct snapshot_verdict *verdict,
+						     const struct stile_policy *policy)
+{
+	for (unsigned int i = 0; i < verdict->n_judges; i++) {
+		if (verdict->judges[i].decision == STILE_DECISION_LIMITED)
+			return &verdict->judges[i];
+	}
+	for (unsigned int i = 0; i < verdict->n_judges; i++) {
+		if (verdict->judges[i].decision == STILE_DECISION_FULL &&
+		    refuses_full(&policy->limiters[verdict->judges[i].limiter]))
+			return &verdict->judges[i];
+	}
+	return NULL;
+}
+
+static enum stile_reason pass_reason(const struct snapshot_verdict *verdict)
+{
+	enum stile_reason reason = STILE_REASON_ALLOWED;
+
+	if (verdict->n_judges == 0)
+		return STILE_REASON_UNLIMITED;
+	for (unsigned int i = 0; i < verdict->n_judges; i++) {
+		if (verdict->judges[i].decision == STILE_DECISION_COUNTED)
+			return STILE_REASON_COUNTED;
+		if (verdict->judges[i].decision == STILE_DECISION_FULL)
+			reason = STILE_REASON_FULL;
+	}
+	return reason;
+}
+
+/* All judge; the first that refuses decides, and the last that refuses admits it again. */
+static void conclude(const struct question *question, struct snapshot_verdict *verdict)
+{
+	const struct stile_policy *policy = &question->snapshot->policy;
+	const struct snapshot_judgement *refusal = find_refusal(verdict, policy);
+	struct pkt pkt = event_packet(question);
+
+	if (!refusal) {
+		rule(verdict, judge_pass(pass_reason(verdict)));
+		return;
+	}
+	rule(verdict,
+	     judge_refusal(&pkt, policy->limiters[refusal->limiter].action,
+			   refusal->decision == STILE_DECISION_FULL ? STILE_REASON_FULL
+								    : STILE_REASON_LIMITED));
+	for (unsigned int i = 0; i < verdict->n_judges; i++) {
+		const struct snapshot_judgement *judgement = &verdict->judges[i];
+
+		if (judgement->decision == STILE_DECISION_LIMITED &&
+		    judgement->client.wait > verdict->wait)
+			verdict->wait = judgement->client.wait;
+	}
+}
+
+/* First match wins; the numbers are those of bpf/classify.h. */
+static int answer(const struct question *question, struct snapshot_verdict *verdict)
+{
+	const struct stile_policy *policy = &question->snapshot->policy;
+	const struct stile_listener *listener = &policy->listeners[question->listener];
+	uint16_t judges[STILE_JUDGES_MAX];
+	struct stile_control control;
+	int r;
+
+	if (!policy->enabled) {
+		rule(verdict, judge_pass(STILE_REASON_DISABLED));
+		return 0;
+	}
+	r = read_control(question, &control);
+	if (r == 0 && control.blocked)
+		r = look_up_list(question, "blocked", verdict);
+	if (r > 0)
+		rule(verdict, judge_drop(STILE_REASON_BLOCKED)); /* 2 */
+	if (r != 0)
+		return r;
+	memcpy(judges, listener->judges, sizeof(judges));
+	if (control.trusted)
+		r = look_up_list(question, "trusted", verdict);
+	if (r == 0 && listener->has_sources)
+		r = look_up_source(question, judges, verdict);
+	if (r < 0)
+		return r;
+	if (verdict->listed || (verdict->own_policy && !judges[0])) {
+		rule(verdict, judge_pass(STILE_REASON_EXEMPT)); /* 5 */
+		return 0;
+	}
+	r = judge_all(question, judges, verdict);
+	if (r == 0)
+		conclude(question, verdict); /* 6 */
+	return r;
+}
+
+int snapshot_explain(const struct pins *pins, const struct snapshot *snapshot,
+		     const uint8_t address[16], uint32_t listener, uint32_t interface,
+		     struct snapshot_verdict *ret_verdict)
+{
+	const struct question question = { pins, snapshot, address, listener, interface };
+	struct snapshot_verdict verdict = { 0 };
+	int r;
+
+	if (listener == 0 || listener >= STILE_LISTENERS_MAX || interface >= STILE_INTERFACES_MAX)
+		return -EINVAL;
+	r = answer(&question, &verdict);
+	if (r < 0)
+		return r == -ENOENT ? -ESTALE : r;
+	*ret_verdict = verdict;
+	return 0;
+}
