@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Names of limiters, resolved: at listeners, at their sources, at interfaces. An attachment is one
+ * limiter at one listener, whichever list it comes from, because that is what decisions are
+ * counted by.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy_build.h"
+#include "util.h"
+
+/* One listener while its lists are resolved. */
+struct judging {
+	struct policy_build *build;
+	size_t listener;		       /* in the configuration */
+	uint16_t attached[STILE_LIMITERS_MAX]; /* attachment slots by limiter, so far */
+};
+
+static void report_unknown(struct policy_build *build, const struct config_name *name)
+{
+	const struct config *config = build->config;
+	const char *names[STILE_LIMITERS_MAX + 1] = { NULL };
+	const char *nearest;
+
+	if (strcmp(name->text, "none") == 0) {
+		diag_error(build->diag, name->place,
+			   "'none' is for the sources of a listener only; leave rate_limiter_name "
+			   "out here");
+		return;
+	}
+	for (size_t i = 0; i < config->n_limiters; i++)
+		names[i] = config->limiters[i].name.text;
+	nearest = diag_nearest(name->text, names);
+	if (nearest)
+		diag_error(build->diag, name->place,
+			   "unknown rate limiter '%s', did you mean '%s'?", name->text, nearest);
+	else
+		diag_error(build->diag, name->place,
+			   "unknown rate limiter '%s': rate_limiters does not define it",
+			   name->text);
+}
+
+/* The limiter's index in the configuration; false where there is none, which is reported. */
+static bool resolve(struct policy_build *build, const struct config_name *name, size_t *ret_index)
+{
+	for (size_t i = 0; i < build->config->n_limiters; i++) {
+		if (strcmp(build->config->limiters[i].name.text, name->text) == 0) {
+			*ret_index = i;
+			return true;
+		}
+	}
+	report_unknown(build, name);
+	return false;
+}
+
+static void use(struct policy_build *build, size_t limiter, enum stile_protocol protocol,
+		struct place place)
+{
+	struct policy_use *use = &build->uses[limiter][protocol];
+
+	if (!use->used)
+		*use = (struct policy_use){ .used = true, .place = place };
+}
+
+static uint16_t attach(struct judging *judging, size_t limiter, struct place place)
+{
+	struct policy_build *build = judging->build;
+	const struct stile_attachment pair = {
+		.limiter = build->limiters[limiter],
+		.listener = build->listeners[judging->listener],
+	};
+
+	use(build, limiter, build->config->listeners[judging->listener].protocol, place);
+	if (!judging->attached[limiter])
+		judging->attached[limiter] = policy_build_attachment(build, pair, place);
+	return judging->attached[limiter];
+}
+
+/* Each client's own limiters come first, then those for all; otherwise as named. */
+static void fill(struct judging *judging, const struct config_judges *judges,
+		 __u16 slots[STILE_JUDGES_MAX])
+{
+	const struct config_limiter *limiters = judging->build->config->limiters;
+	size_t resolved[STILE_JUDGES_MAX];
+	unsigned int n = 0, n_slots = 0;
+
+	for (unsigned int i = 0; i < judges->n_names; i++)
+		if (resolve(judging->build, &judges->names[i], &resolved[n]))
+			n++;
+	if (n < judges->n_names)
+		return; /* a mistake: nothing is loaded */
+	for (unsigned int i = 0; i < n; i++)
+		if (limiters[resolved[i]].keyed)
+			slots[n_slots++] = attach(judging, resolved[i], judges->names[i].place);
+	for (unsigned int i = 0; i < n; i++)
+		if (!limiters[resolved[i]].keyed)
+			slots[n_slots++] = attach(judging, resolved[i], judges->names[i].place);
+}
+
+static int check_sources(struct policy_build *build, const struct config_listener *listener)
+{
+	autofree struct policy_prefix *sorted = calloc(listener->n_sources, sizeof(*sorted));
+	char text[PREFIX_TEXT_SIZE];
+
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < listener->n_sources; i++)
+		sorted[i] = (struct policy_prefix){ &listener->sources[i].prefix, i };
+	policy_prefixes_sort(sorted, listener->n_sources);
+	for (size_t i = 1; i < listener->n_sources; i++) {
+		const struct config_prefix *first = sorted[i - 1].prefix, *again = sorted[i].prefix;
+
+		if (policy_prefix_is_same(&first->prefix, &again->prefix))
+			diag_error(build->diag, again->place,
+				   "%s has a policy already (line %u) in the sources of '%s'",
+				   prefix_format(&again->prefix, text), first->place.line,
+				   listener->name.text);
+	}
+	return 0;
+}
+
+static int build_sources(struct judging *judging)
+{
+	struct policy_build *build = judging->build;
+	const struct config_listener *listener = &build->config->listeners[judging->listener];
+	uint16_t slot = build->listeners[judging->listener];
+
+	if (!listener->n_sources)
+		return 0;
+	build->policy->kernel.listeners[slot].has_sources = 1;
+	for (size_t i = 0; i < listener->n_sources; i++) {
+		const struct config_source *source = &listener->sources[i];
+		struct policy_source *out = &build->policy->sources[build->policy->n_sources++];
+
+		out->key.bits = 32U + source->prefix.prefix.bits;
+		out->key.listener = slot;
+		memcpy(out->key.address, source->prefix.prefix.address, sizeof(out->key.address));
+		if (!source->judges.none)
+			fill(judging, &source->judges, out->value.judges);
+	}
+	return check_sources(build, listener);
+}
+
+/* The unit that an event of @protocol has. */
+static enum stile_unit unit_of(enum stile_protocol protocol)
+{
+	return protocol == STILE_PROTOCOL_TCP ? STILE_UNIT_CONNECTIONS : STILE_UNIT_DATAGRAMS;
+}
+
+/*
+ * An interface's limiter that has a unit judges the listeners that have such events. Without one
+ * it judges all, which must then be of one protocol.
+ */
+static void build_edge(struct judging *judging, size_t interface)
+{
+	struct policy_build *build = judging->build;
+	const struct config_listener *listener = &build->config->listeners[judging->listener];
+	const struct config_judges *judges = &build->config->interfaces[interface].judges;
+	struct stile_listener *out =
+		&build->policy->kernel.listeners[build->listeners[judging->listener]];
+	const struct config_limiter *limiter;
+	size_t index;
+
+	if (judges->n_names != 1 || !resolve(build, &judges->names[0], &index))
+		return;
+	limiter = &build->config->limiters[index];
+	if (limiter->has_unit && limiter->unit != unit_of(listener->protocol))
+		return;
+	out->edges[build->interfaces[interface]] = attach(judging, index, judges->names[0].place);
+}
+
+static int build_listener(struct policy_build *build, size_t index)
+{
+	struct judging judging = { .build = build, .listener = index };
+
+	fill(&judging, &build->config->listeners[index].judges,
+	     build->policy->kernel.listeners[build->listeners[index]].judges);
+	for (size_t i = 0; i < build->config->n_interfaces; i++)
+		build_edge(&judging, i);
+	return build_sources(&judging);
+}
+
+static void check_interface(struct policy_build *build, const struct config_interface *interface)
+{
+	const struct config_judges *judges = &interface->judges;
+	size_t index;
+
+	if (judges->n_names > 1)
+		diag_error(build->diag, judges->names[1].place,
+			   "interface '%s' names %u rate limiters, and only one is supported there",
+			   interface->name.text, judges->n_names);
+	else if (judges->n_names == 1 && !build->config->n_listeners)
+		(void)resolve(build, &judges->names[0], &index); /* only to report it */
+}
+
+/*
+ * Without a unit a limiter counts connections on tcp and would count sessions on udp, which the
+ * kernel side cannot tell yet.
+ */
+static void check_unit(struct policy_build *build, size_t index)
+{
+	const struct config_limiter *limiter = &build->config->limiters[index];
+	const struct policy_use *tcp = &build->uses[index][STILE_PROTOCOL_TCP];
+	const struct policy_use *udp = &build->uses[index][STILE_PROTOCOL_UDP];
+	struct diag *diag = build->diag;
+
+	if (tcp->used && udp->used)
+		diag_error(diag, limiter->has_unit ? limiter->unit_place : limiter->name.place,
+			   "rate limiter '%s' is used on tcp (line %u) and on udp (line %u), "
+			   "expected one for each: with unit: connections and with unit: datagrams",
+			   limiter->name.text, tcp->place.line, udp->place.line);
+	else if (tcp->used && limiter->has_unit && limiter->unit != STILE_UNIT_CONNECTIONS)
+		diag_error(diag, limiter->unit_place,
+			   "rate limiter '%s' counts datagrams and is used on tcp (line %u), "
+			   "expected unit: connections there",
+			   limiter->name.text, tcp->place.line);
+	else if (udp->used && limiter->has_unit && limiter->unit != STILE_UNIT_DATAGRAMS)
+		diag_error(diag, limiter->unit_place,
+			   "rate limiter '%s' counts connections and is used on udp (line %u), "
+			   "expected unit: datagrams there",
+			   limiter->name.text, udp->place.line);
+	else if (udp->used && !limiter->has_unit)
+		diag_error(diag, limiter->name.place,
+			   "rate limiter '%s' is used on udp (line %u), where it would count "
+			   "sessions, which is not supported yet: write unit: datagrams",
+			   limiter->name.text, udp->place.line);
+	else if (!tcp->used && !udp->used)
+		diag_warning(diag, limiter->name.place, "rate limiter '%s' judges no listener",
+			     limiter->name.text);
+}
+
+int policy_build_judges(struct policy_build *build)
+{
+	const struct config *config = build->config;
+	size_t n_sources = 0;
+	int result;
+
+	for (size_t i = 0; i < config->n_listeners; i++)
+		n_sources += config->listeners[i].n_sources;
+	build->policy->sources = calloc(n_sources + 1, sizeof(*build->policy->sources));
+	if (!build->policy->sources)
+		return -ENOMEM;
+	for (size_t i = 0; i < config->n_interfaces; i++)
+		check_interface(build, &config->interfaces[i]);
+	for (size_t i = 0; i < config->n_listeners; i++) {
+		result = build_listener(build, i);
+		if (result < 0)
+			return result;
+	}
+	for (size_t i = 0; i < config->n_limiters; i++)
+		check_unit(build, i);
+	return 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The enums of abi.h as the configuration file writes them. */
+#include "policy_names.h"
+
+const char *const policy_protocol_names[_STILE_PROTOCOL_MAX + 1] = {
+	[STILE_PROTOCOL_TCP] = "tcp",
+	[STILE_PROTOCOL_UDP] = "udp",
+};
+
+const char *const policy_algorithm_names[_STILE_ALGORITHM_MAX + 1] = {
+	[STILE_ALGORITHM_SLIDING_WINDOW] = "sliding_window",
+	[STILE_ALGORITHM_TOKEN_BUCKET] = "token_bucket",
+	[STILE_ALGORITHM_FIXED_WINDOW] = "fixed_window",
+};
+
+const char *const policy_action_names[_STILE_ACTION_MAX + 1] = {
+	[STILE_ACTION_REJECT] = "reject",
+	[STILE_ACTION_RESET] = "reset",
+	[STILE_ACTION_DROP] = "drop",
+	[STILE_ACTION_COUNT] = "count",
+};
+
+const char *const policy_unit_names[_STILE_UNIT_MAX + 1] = {
+	[STILE_UNIT_CONNECTIONS] = "connections",
+	[STILE_UNIT_DATAGRAMS] = "datagrams",
+};
+
+const char *const policy_full_names[_STILE_FULL_MAX + 1] = {
+	[STILE_FULL_EVICT] = "evict",
+	[STILE_FULL_ALLOW] = "allow",
+	[STILE_FULL_REJECT] = "reject",
+};
+
+const char *const policy_mode_names[_STILE_MODE_MAX + 1] = {
+	[STILE_MODE_AUTO] = "auto",
+	[STILE_MODE_NATIVE] = "native",
+	[STILE_MODE_GENERIC] = "generic",
+};
