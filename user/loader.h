@@ -20,24 +20,32 @@ struct loader_kept {
 	int limiters[STILE_LIMITERS_MAX]; /* bucket tables, by slot, where policy->kept says so */
 };
 
-/* Loads the program with @policy in it and fills its maps. 0 or negative errno. */
+/* Calls @sink with every line that libbpf has to say; NULL, the default: with none. */
+void loader_messages(void (*sink)(const char *line));
+
+/*
+ * Loads the program with @policy in it and fills its maps. 0; -EPROTO where a kept map is not of
+ * this version's shape; or another negative errno, of which loader_reason() may tell more.
+ */
 int loader_load(const struct policy *policy, const struct loader_kept *kept,
 		struct loader **ret_loader);
 void loader_free(struct loader *loader);
 
+/* What libbpf or the verifier said first of the last load that failed; "" where they said nothing. */
+const char *loader_reason(void);
+
 /* The program's fd, borrowed. */
 int loader_program(const struct loader *loader);
+
+/* The fd of the map that is pinned as @name, borrowed; -ENOENT. */
+int loader_map(const struct loader *loader, const char *name);
 
 /* Calls @each for every object to pin: its name in the generation's directory and its fd. */
 int loader_each(const struct loader *loader, int (*each)(const char *name, int fd, void *context),
 		void *context);
 
-/*
- * Attaches the program to @ifindex in @mode (native or generic). On success *ret_link is the
- * caller's.
- */
-int loader_attach(const struct loader *loader, uint32_t ifindex, enum stile_mode mode,
-		  int *ret_link);
+/* Attaches a program's fd to @ifindex in @mode (native or generic). *ret_link is the caller's. */
+int loader_attach(int program, uint32_t ifindex, enum stile_mode mode, int *ret_link);
 
 /* The tick and its base for struct policy_machine, measured with a small program. 0 or -errno. */
 int loader_measure_clock(uint64_t *ret_tick, uint64_t *ret_tick_base);

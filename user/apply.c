@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The order is what makes a reload safe: everything that can fail is done and pinned beside the
+ * generation in force before the first program is swapped; then the swaps, which can be undone;
+ * then the symlink. Killed at any point, the next start finds a generation that is whole, and
+ * links that it can adopt.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include <bpf/bpf.h>
+
+#include "apply.h"
+#include "apply_links.h"
+#include "apply_previous.h"
+#include "loader.h"
+#include "netif.h"
+#include "policy.h"
+#include "util.h"
+
+static const struct place nowhere = { 0, 0 };
+
+/* One run of apply_config(). */
+struct apply {
+	const struct pins *pins;
+	struct diag *diag;
+	struct config config; /* the caller's, but for the interfaces */
+	struct config_interface interfaces[STILE_INTERFACES_MAX];
+	struct apply_previous previous;
+	struct policy policy;
+	struct loader *loader;
+	struct apply_links links;
+};
+
+/* Tells what was tried and why it failed; returns @error. */
+static int report(const struct apply *apply, const char *what, int error)
+{
+	if (error)
+		diag_error(apply->diag, nowhere, "%s: %s", what, strerror(-error));
+	return error;
+}
+
+/* The same with what libbpf or the verifier said. */
+static int report_load(const struct apply *apply, const char *what, int error)
+{
+	const char *reason = loader_reason();
+
+	if (error == -EPERM)
+		reason = "it takes root, or CAP_BPF and CAP_NET_ADMIN";
+	diag_error(apply->diag, nowhere, "%s: %s%s%s", what, strerror(-error), *reason ? ": " : "",
+		   reason);
+	return error;
+}
+
+/* Without interfaces in the configuration: those that carry a default route. */
+static int resolve_interfaces(struct apply *apply)
+{
+	struct netif_name names[STILE_INTERFACES_MAX];
+	int n;
+
+	if (apply->config.n_interfaces)
+		return 0;
+	n = netif_default_routes(names, ARRAY_SIZE(names));
+	if (n < 0)
+		return report(apply, "look for default routes", n);
+	if (n == 0) {
+		diag_error(apply->diag, nowhere,
+			   "no interface carries a default route: name some under 'interfaces', or "
+			   "with -i");
+		return -EINVAL;
+	}
+	for (int i = 0; i < n; i++) {
+		struct config_interface *interface = &apply->interfaces[i];
+
+		snprintf(interface->name.text, sizeof(interface->name.text), "%s", names[i].text);
+		interface->mode = STILE_MODE_AUTO;
+	}
+	apply->config.interfaces = apply->interfaces;
+	apply->config.n_interfaces = (size_t)n;
+	return 0;
+}
+
+static uint64_t random_word(void *context)
+{
+	uint64_t word = 0;
+
+	(void)context; /* the kernel's own source needs none */
+	while (getrandom(&word, sizeof(word), 0) != sizeof(word))
+		continue; /* a signal, before the source was ready */
+	return word;
+}
+
+static int compile(struct apply *apply)
+{
+	const struct apply_previous *previous = &apply->previous;
+	struct policy_machine machine = { .random = random_word };
+	struct timespec since;
+	int error;
+
+	error = loader_measure_clock(&machine.tick, &machine.tick_base);
+	if (error)
+		return report_load(apply, "measure the clock", error);
+	(void)clock_gettime(CLOCK_BOOTTIME, &since); /* cannot fail: the clock exists */
+	machine.since = (uint64_t)since.tv_sec * 1000000000 + (uint64_t)since.tv_nsec;
+	return policy_compile(&apply->config, previous->found ? &previous->policy : NULL, &machine,
+			      apply->diag, &apply->policy);
+}
+
+static struct place interface_place(const struct apply *apply, const char *name)
+{
+	for (size_t i = 0; i < apply->config.n_interfaces; i++) {
+		if (strcmp(apply->config.interfaces[i].name.text, name) == 0)
+			return apply->config.interfaces[i].name.place;
+	}
+	return nowhere;
+}
+
+static int look_up_interfaces(struct apply *apply)
+{
+	int result = 0;
+
+	for (size_t slot = 0; slot < STILE_INTERFACES_MAX; slot++) {
+		struct stile_interface *interface = &apply->policy.kernel.interfaces[slot];
+		int error;
+
+		if (!*interface->name)
+			continue;
+		error = netif_index(interface->name, &interface->ifindex);
+		if (error) {
+			diag_error(apply->diag, interface_place(apply, interface->name),
+				   "interface '%s': %s", interface->name, strerror(-error));
+			result = -EINVAL;
+		}
+	}
+	return result;
+}
+
+/* Everything of the next generation, loaded and filled, and not yet in the path of packets. */
+static int load(struct apply *apply)
+{
+	int error;
+
+	error = apply_previous_open_tables(apply->pins, &apply->policy, &apply->previous);
+	if (error)
+		return report(apply, "open the bucket tables that are pinned", error);
+	error = loader_load(&apply->policy, &apply->previous.kept, &apply->loader);
+	if (error)
+		return report_load(apply, "load the program", error);
+	error = apply_previous_carry(apply->pins, &apply->previous, &apply->policy, apply->loader);
+	return report(apply, "carry lists and counters over", error);
+}
+
+static int pin_object(const char *name, int fd, void *context)
+{
+	const struct apply *apply = context;
+	char path[PATH_MAX];
+	int error;
+
+	error = pins_path(apply->pins, apply->policy.kernel.generation, name, path);
+	if (error)
+		return error;
+	return bpf_obj_pin(fd, path) < 0 ? -errno : 0;
+}
+
+static int pin_generation(struct apply *apply)
+{
+	int error;
+
+	error = pins_create_generation(apply->pins, apply->policy.kernel.generation);
+	if (error == 0)
+		error = loader_each(apply->loader, pin_object, apply);
+	return report(apply, "pin programs and maps", error);
+}
+
+/* Puts the generation that is pinned in force. Where that fails, nothing has changed. */
+static int swap(struct apply *apply)
+{
+	int error;
+
+	error = apply_links_do(apply->pins, &apply->links, loader_program(apply->loader),
+			       apply->diag);
+	if (error)
+		return error;
+	error = pins_switch(apply->pins, apply->policy.kernel.generation);
+	if (error)
+		apply_links_undo(apply->pins, &apply->links, apply->diag);
+	return report(apply, "put the new generation in force", error);
+}
+
+/* What is left of the generation before. It is in force no more, so this can fail without harm. */
+static void tidy(struct apply *apply)
+{
+	int error;
+
+	error = apply_links_prune(apply->pins, &apply->links);
+	if (error)
+		diag_warning(apply->diag, nowhere, "detach from interfaces no longer named: %s",
+			     strerror(-error));
+	error = pins_remove_others(apply->pins, apply->policy.kernel.generation);
+	if (error)
+		diag_warning(apply->diag, nowhere, "remove what was pinned before: %s",
+			     strerror(-error));
+}
+
+static void tell(const struct apply *apply, struct apply_result *ret_result)
+{
+	struct apply_result result = { .generation = apply->policy.kernel.generation };
+
+	for (unsigned int i = 0; i < apply->links.n_links; i++) {
+		const struct apply_link *link = &apply->links.links[i];
+		struct apply_interface *interface = &result.interfaces[result.n_interfaces++];
+
+		memcpy(interface->name, link->name, sizeof(interface->name));
+		interface->mode = link->mode;
+		interface->adopted = link->plan == APPLY_SWAP;
+	}
+	for (size_t slot = 1; slot < STILE_LIMITERS_MAX; slot++) {
+		if (apply->policy.kernel.limiters[slot].sets == 0)
+			continue;
+		if (apply->policy.kept[slot])
+			result.n_tables_kept++;
+		else
+			result.n_tables_new++;
+	}
+	*ret_result = result;
+}
+
+static int prepare(struct apply *apply)
+{
+	int error;
+
+	error = report(apply, "prepare " PINS_BPFFS, pins_prepare(apply->pins));
+	if (error == 0)
+		error = resolve_interfaces(apply);
+	if (error == 0)
+		error = apply_previous_read(apply->pins, apply->diag, &apply->previous);
+	if (error == 0)
+		error = compile(apply);
+	if (error == 0)
+		error = look_up_interfaces(apply);
+	if (error == 0)
+		error = apply_links_find(apply->pins, &apply->previous.policy,
+					 &apply->policy.kernel, apply->diag, &apply->links);
+	return error;
+}
+
+static int put_in_force(struct apply *apply)
+{
+	int error;
+
+	error = load(apply);
+	if (error)
+		return error;
+	error = pin_generation(apply);
+	if (error == 0)
+		error = swap(apply);
+	if (error) {
+		/* It is not in force; what stays of it, the next load removes. */
+		(void)pins_remove_generation(apply->pins, apply->policy.kernel.generation);
+		return error;
+	}
+	tidy(apply);
+	return 0;
+}
+
+static void apply_release(struct apply **apply)
+{
+	if (!*apply)
+		return;
+	apply_links_release(&(*apply)->links);
+	loader_free((*apply)->loader);
+	policy_release(&(*apply)->policy);
+	apply_previous_release(&(*apply)->previous);
+	free(*apply);
+}
+
+int apply_config(const struct pins *pins, const struct config *config, struct diag *diag,
+		 struct apply_result *ret_result)
+{
+	struct apply *apply __attribute__((cleanup(apply_release))) = NULL;
+	autofd int lock = -1;
+	int error;
+
+	apply = calloc(1, sizeof(*apply));
+	if (!apply)
+		return -ENOMEM;
+	apply->pins = pins;
+	apply->diag = diag;
+	apply->config = *config;
+	memset(&apply->previous.kept, -1, sizeof(apply->previous.kept));
+	lock = pins_lock(pins);
+	if (lock < 0)
+		return report(apply, pins->lock, lock);
+	error = prepare(apply);
+	if (error == 0)
+		error = put_in_force(apply);
+	if (error)
+		return error;
+	tell(apply, ret_result);
+	return 0;
+}
+
+int apply_detach(const struct pins *pins)
+{
+	autofd int lock = -1;
+	int error;
+
+	lock = pins_lock(pins);
+	if (lock < 0)
+		return lock;
+	error = apply_links_prune(pins, NULL);
+	return error ? error : pins_remove_all(pins);
+}

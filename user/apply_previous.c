@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Another version's maps are refused before a byte of them is used: a struct that only looks right
+ * would be misread in silence. A counter may be cleared before the swap, since the policy gives a
+ * new name no slot that the program in force still counts in.
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "apply_previous.h"
+#include "snapshot_maps.h"
+#include "util.h"
+
+static const struct place nowhere = { 0, 0 };
+
+static int refuse(struct diag *diag, int error)
+{
+	if (error == -EPROTO || error == -ENOENT)
+		diag_error(diag, nowhere,
+			   "what is in the kernel was put there by another version of Stile, or is "
+			   "not whole: take it out with 'stile detach' first");
+	else
+		diag_error(diag, nowhere, "read what is in the kernel: %s", strerror(-error));
+	return error == -ENOENT ? -EPROTO : error;
+}
+
+static int read_policy(const struct pins *pins, uint64_t generation,
+		       struct stile_policy *ret_policy)
+{
+	const struct snapshot_shape shape = { "policy", sizeof(__u32), sizeof(*ret_policy) };
+	__u32 slot = 0;
+	autofd int fd = snapshot_maps_open(pins, generation, &shape);
+
+	if (fd < 0)
+		return fd;
+	if (bpf_map_lookup_elem(fd, &slot, ret_policy) < 0)
+		return -errno;
+	if (ret_policy->version != STILE_ABI_VERSION || ret_policy->size != sizeof(*ret_policy))
+		return -EPROTO;
+	return 0;
+}
+
+static int open_kept(const struct pins *pins, uint64_t generation, struct loader_kept *kept)
+{
+	const struct {
+		struct snapshot_shape shape;
+		int *fd;
+	} maps[] = {
+		{ { "packets", sizeof(__u32), sizeof(struct stile_packets) }, &kept->packets },
+		{ { "decisions", sizeof(__u32), sizeof(struct stile_decisions) },
+		  &kept->decisions },
+		{ { "tables", sizeof(__u32), sizeof(struct stile_table_stats) }, &kept->tables },
+		{ { "replies", sizeof(__u32), sizeof(struct stile_replies) }, &kept->replies },
+		{ { "attempts", sizeof(__u32), sizeof(struct stile_attempt) }, &kept->attempts },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
+		*maps[i].fd = snapshot_maps_open(pins, generation, &maps[i].shape);
+		if (*maps[i].fd < 0)
+			return *maps[i].fd;
+	}
+	return 0;
+}
+
+int apply_previous_read(const struct pins *pins, struct diag *diag,
+			struct apply_previous *ret_previous)
+{
+	struct apply_previous previous = { .found = true };
+	int error;
+
+	memset(&previous.kept, -1, sizeof(previous.kept));
+	error = pins_current(pins, &previous.generation);
+	if (error == -ENOENT) {
+		previous.found = false;
+		*ret_previous = previous;
+		return 0;
+	}
+	if (error == 0)
+		error = read_policy(pins, previous.generation, &previous.policy);
+	if (error == 0)
+		error = open_kept(pins, previous.generation, &previous.kept);
+	if (error) {
+		apply_previous_release(&previous);
+		return refuse(diag, error);
+	}
+	*ret_previous = previous;
+	return 0;
+}
+
+int apply_previous_open_tables(const struct pins *pins, const struct policy *policy,
+			       struct apply_previous *previous)
+{
+	for (size_t slot = 1; slot < STILE_LIMITERS_MAX; slot++) {
+		char name[sizeof("limiter-") + STILE_NAME_SIZE];
+		const struct snapshot_shape shape = { name, sizeof(__u32),
+						      sizeof(struct stile_set) };
+
+		if (!policy->kept[slot])
+			continue;
+		snprintf(name, sizeof(name), "limiter-%.*s", STILE_NAME_SIZE,
+			 previous->policy.limiters[slot].name);
+		previous->kept.limiters[slot] =
+			snapshot_maps_open(pins, previous->generation, &shape);
+		if (previous->kept.limiters[slot] < 0)
+			return previous->kept.limiters[slot];
+	}
+	return 0;
+}
+
+static uint64_t now_monotonic(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail: the clock exists */
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Puts an entry into the next list, where the file does not list the same prefix. 1: it was put. */
+static int carry_entry(int list, const struct stile_prefix *prefix,
+		       const struct stile_listed *entry)
+{
+	struct stile_listed found;
+
+	if (bpf_map_lookup_elem(list, prefix, &found) == 0 && found.bits == prefix->bits)
+		return 0;
+	return bpf_map_update_elem(list, prefix, entry, BPF_ANY) < 0 ? -errno : 1;
+}
+
+static int carry_entries(int list, const struct snapshot_pairs *pairs, __u32 *n_entries)
+{
+	const struct stile_prefix *prefixes = (const void *)pairs->keys;
+	const struct stile_listed *entries = (const void *)pairs->values;
+	uint64_t now = now_monotonic();
+	int result;
+
+	for (size_t i = 0; i < pairs->n; i++) {
+		if (!entries[i].by_hand || (entries[i].expires && entries[i].expires <= now))
+			continue;
+		result = carry_entry(list, &prefixes[i], &entries[i]);
+		if (result < 0)
+			return result;
+		*n_entries += (__u32)result;
+	}
+	return 0;
+}
+
+static int carry_list(const struct pins *pins, uint64_t generation, const char *name, int list,
+		      __u32 *n_entries)
+{
+	const struct snapshot_shape shape = { name, sizeof(struct stile_prefix),
+					      sizeof(struct stile_listed) };
+	autofd int fd = snapshot_maps_open(pins, generation, &shape);
+	struct snapshot_pairs pairs;
+	int error;
+
+	if (fd < 0)
+		return fd;
+	error = snapshot_maps_pairs(fd, &shape, &pairs);
+	if (error)
+		return error;
+	error = carry_entries(list, &pairs, n_entries);
+	snapshot_maps_pairs_release(&pairs);
+	return error;
+}
+
+static int carry_lists(const struct pins *pins, uint64_t generation, const struct loader *loader)
+{
+	int control = loader_map(loader, "control");
+	struct stile_control counts;
+	__u32 slot = 0;
+	int error;
+
+	if (bpf_map_lookup_elem(control, &slot, &counts) < 0)
+		return -errno;
+	error = carry_list(pins, generation, "trusted", loader_map(loader, "trusted"),
+			   &counts.trusted);
+	if (error == 0)
+		error = carry_list(pins, generation, "blocked", loader_map(loader, "blocked"),
+				   &counts.blocked);
+	if (error)
+		return error;
+	return bpf_map_update_elem(control, &slot, &counts, BPF_ANY) < 0 ? -errno : 0;
+}
+
+/* Entry @slot of a per-CPU array, on every CPU. */
+static int clear(int map, __u32 slot, size_t value_size)
+{
+	int n_cpus = libbpf_num_possible_cpus();
+	autofree void *zeros = n_cpus < 0 ? NULL : calloc((size_t)n_cpus, value_size);
+
+	if (!zeros)
+		return n_cpus < 0 ? n_cpus : -ENOMEM;
+	return bpf_map_update_elem(map, &slot, zeros, BPF_ANY) < 0 ? -errno : 0;
+}
+
+static bool same_attachment(const struct stile_policy *before, const struct stile_policy *now,
+			    size_t slot)
+{
+	const struct stile_attachment *old = &before->attachments[slot];
+	const struct stile_attachment *new = &now->attachments[slot];
+
+	return strcmp(before->limiters[old->limiter].name, now->limiters[new->limiter].name) == 0 &&
+	       strcmp(before->listeners[old->listener].name, now->listeners[new->listener].name) ==
+		       0;
+}
+
+static int clear_decisions(const struct stile_policy *before, const struct stile_policy *now,
+			   int map)
+{
+	int error = 0;
+
+	for (__u32 slot = 1; slot < STILE_ATTACHMENTS_MAX && error == 0; slot++) {
+		if (now->attachments[slot].limiter && !same_attachment(before, now, slot))
+			error = clear(map, slot, sizeof(struct stile_decisions));
+	}
+	return error;
+}
+
+static int clear_packets(const struct stile_policy *before, const struct stile_policy *now, int map)
+{
+	int error = 0;
+
+	for (__u32 slot = 0; slot < STILE_INTERFACES_MAX && error == 0; slot++) {
+		if (*now->interfaces[slot].name &&
+		    strcmp(before->interfaces[slot].name, now->interfaces[slot].name) != 0)
+			error = clear(map, slot, sizeof(struct stile_packets));
+	}
+	return error;
+}
+
+static int clear_tables(const struct stile_policy *before, const struct stile_policy *now, int map)
+{
+	int error = 0;
+
+	for (__u32 slot = 1; slot < STILE_LIMITERS_MAX && error == 0; slot++) {
+		if (now->limiters[slot].sets &&
+		    strcmp(before->limiters[slot].name, now->limiters[slot].name) != 0)
+			error = clear(map, slot, sizeof(struct stile_table_stats));
+	}
+	return error;
+}
+
+int apply_previous_carry(const struct pins *pins, const struct apply_previous *previous,
+			 const struct policy *policy, const struct loader *loader)
+{
+	const struct stile_policy *before = &previous->policy;
+	const struct stile_policy *now = &policy->kernel;
+	int error;
+
+	if (!previous->found)
+		return 0;
+	error = carry_lists(pins, previous->generation, loader);
+	if (error == 0)
+		error = clear_packets(before, now, loader_map(loader, "packets"));
+	if (error == 0)
+		error = clear_decisions(before, now, loader_map(loader, "decisions"));
+	if (error == 0)
+		error = clear_tables(before, now, loader_map(loader, "tables"));
+	return error;
+}
+
+void apply_previous_release(struct apply_previous *previous)
+{
+	struct loader_kept *kept = &previous->kept;
+	int *const fds[] = { &kept->packets, &kept->decisions, &kept->tables, &kept->replies,
+			     &kept->attempts };
+
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		fd_release(fds[i]);
+	for (size_t slot = 0; slot < STILE_LIMITERS_MAX; slot++)
+		fd_release(&kept->limiters[slot]);
+	memset(kept, -1, sizeof(*kept));
+}
