@@ -111,7 +111,8 @@ static void attempt_ask(struct engine *engine, struct attempt *attempt)
 {
 	char request[256];
 	int length = snprintf(request, sizeof(request),
-			      "GET %s HTTP/1.1\r\nHost: service\r\nConnection: close\r\n\r\n",
+			      "GET %s HTTP/1.1\r\nHost: service\r\nAccept-Encoding: gzip\r\n"
+			      "Connection: close\r\n\r\n",
 			      engine->plan->path);
 
 	if (send(attempt->fd, request, (size_t)length, MSG_NOSIGNAL) != length) {
