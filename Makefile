@@ -57,7 +57,6 @@ $(O)/$(1)/%.o: %.c
 $(O)/$(1)/user/loader.o $(call objs,$(1),$(wildcard tests/prog/*.c)): | $(O)/stile.skel.h
 $(O)/$(1)/lib.a: $(call objs,$(1),$(LIB))
 $(O)/$(1)/tests.a: $(call objs,$(1),$(wildcard tests/*.c tests/traffic/*.c))
-$(O)/$(1)/traffic.a: $(call objs,$(1),$(wildcard tests/traffic/*.c))
 $(O)/$(1)/%.a:
 	@mkdir -p $$(@D); rm -f $$@
 	$$(call say,AR)ar rcs $$@ $$^
@@ -76,8 +75,7 @@ $(O)/test-unit-clang: $(call objs,clang,$(wildcard tests/unit/*.c)) $(O)/clang/t
 	$(call say,LINK)$(CLANG) $(SANITIZE) $^ $(LDLIBS) $(CUNIT) -o $@
 $(O)/test-prog: $(call objs,asan,$(wildcard tests/prog/*.c) user/loader.c) $(O)/asan/tests.a $(O)/asan/lib.a
 	$(call say,LINK)$(CC) $(SANITIZE) $^ $(LDLIBS) $(CUNIT) -o $@
-$(O)/test-live: $(call objs,plain,$(wildcard tests/live/*.c) user/loader.c) \
-		$(O)/plain/tests.a $(O)/plain/traffic.a $(O)/plain/lib.a
+$(O)/test-live: $(call objs,plain,$(wildcard tests/live/*.c) user/loader.c) $(O)/plain/tests.a $(O)/plain/lib.a
 	$(call say,LINK)$(CC) $(CFLAGS) $^ $(LDLIBS) $(CUNIT) -o $@
 $(O)/fuzz/%: $(O)/clang/tests/fuzz/%.o $(O)/clang/lib.a
 	@mkdir -p $(@D)
@@ -85,7 +83,7 @@ $(O)/fuzz/%: $(O)/clang/tests/fuzz/%.o $(O)/clang/lib.a
 $(O)/bench/%: $(O)/plain/tests/bench/%.o $(O)/plain/user/loader.o $(O)/plain/tests.a $(O)/plain/lib.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $^ $(LDLIBS) -lm -o $@
-$(O)/tools/%: $(O)/plain/tests/tools/%.o $(O)/plain/traffic.a
+$(O)/tools/%: $(O)/plain/tests/tools/%.o $(O)/plain/tests.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $^ -lm -lpthread -o $@
 

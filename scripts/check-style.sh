@@ -114,7 +114,9 @@ in_macro {
 }
 
 text ~ /^[ \t]*#[ \t]*(if|elif|else|endif)/ && in_function { say(NR, "#if inside a function") }
-text ~ /^[ \t]*#[ \t]*if/ && bpf && !header { say(NR, "#if in bpf/: variants are const volatile globals") }
+text ~ /^[ \t]*#[ \t]*if/ && bpf && !header {
+	say(NR, "#if in bpf/: variants are const volatile globals")
+}
 text ~ /^[ \t]*#/ { signature = ""; next }
 
 bpf && has_word(text, "XDP_(ABORTED|DROP|PASS|TX|REDIRECT)") && !(in_function && is_sec) {
@@ -137,7 +139,8 @@ in_function {
 	start = signature_at
 	name = name_of(signature)
 	is_sec = signature ~ /SEC\(/
-	if (parameters(signature) > 5) say(start, name "() has " parameters(signature) " parameters, at most 5")
+	n = parameters(signature)
+	if (n > 5) say(start, name "() has " n " parameters, at most 5")
 	signature = ""
 	next
 }

@@ -41,7 +41,7 @@ list_installed() {
 # The enabled services that the packages named on standard input brought.
 enabled_services() {
 	while read -r package; do
-		dpkg-query -L "$package" | sed -n 's,^\(/usr\)\{0,1\}/lib/systemd/system/\([^/@]*\.service\)$,\2,p'
+		dpkg-query -L "$package" | sed -n 's,.*/lib/systemd/system/\([^/@]*\.service\)$,\1,p'
 	done | while read -r unit; do
 		if systemctl --quiet is-enabled "$unit" 2>/dev/null; then echo "$unit"; fi
 	done

@@ -111,10 +111,11 @@ void check_skip(struct check_place place)
 {
 	char text[512];
 
-	runner.skipped = true;
+	runner.skipped = !check_privileged();
 	snprintf(text, sizeof(text), "skipped though nothing was missing: %s", place.what);
-	report(!check_privileged(), &place, text);
-	printf("%s:%d - skipped: %s\n", place.file, place.line, place.what);
+	report(runner.skipped, &place, text);
+	if (runner.skipped)
+		printf("%s:%d - skipped: %s\n", place.file, place.line, place.what);
 }
 
 const char *check_stile(void)
@@ -191,10 +192,9 @@ static void add_suite(const struct check_suite *suite, char *const *names, bool 
 }
 
 /* Adds this run's numbers to the file of which tests/run.sh makes its sum. */
-static void write_results(unsigned int failed)
+static void write_results(unsigned int passed, unsigned int failed)
 {
 	const char *path = getenv("CHECK_RESULTS");
-	unsigned int run = CU_get_number_of_tests_run();
 	FILE *out;
 
 	if (!path)
@@ -204,14 +204,14 @@ static void write_results(unsigned int failed)
 		perror(path);
 		return;
 	}
-	fprintf(out, "%u %u %u\n", run - failed - runner.n_skipped, failed, runner.n_skipped);
+	fprintf(out, "%u %u %u\n", passed, failed, runner.n_skipped);
 	if (fclose(out) != 0)
 		perror(path);
 }
 
 static int run_all(void)
 {
-	unsigned int failed;
+	unsigned int run, failed;
 
 	CU_set_test_start_handler(test_started);
 	CU_set_test_complete_handler(test_completed);
@@ -219,11 +219,13 @@ static int run_all(void)
 	CU_set_suite_cleanup_failure_handler(suite_teardown_failed);
 	CU_run_all_tests();
 	CU_print_run_results(stdout);
-	failed = CU_get_number_of_tests_failed() + CU_get_number_of_suites_failed() +
-		 runner.n_hollow;
 	printf("\n%u skipped\n", runner.n_skipped);
-	write_results(failed);
-	return failed || CU_get_number_of_tests_run() == 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	run = CU_get_number_of_tests_run();
+	failed = CU_get_number_of_tests_failed() + runner.n_hollow;
+	write_results(run - failed - runner.n_skipped, failed + CU_get_number_of_suites_failed());
+	if (failed || CU_get_number_of_suites_failed() || run == 0)
+		return EXIT_FAILURE;
+	return EXIT_SUCCESS;
 }
 
 int check_main(int argc, char **argv)
