@@ -6,7 +6,8 @@
  */
 #include <inttypes.h>
 
-#include "command.h"
+#include <stile/version.h>
+
 #include "labels.h"
 #include "metrics.h"
 #include "policy.h"
