@@ -77,7 +77,8 @@ struct stile_limiter {
 	__u8 wide;		    /* 1: 16-byte keys, for IPv6 prefixes longer than 64 */
 	__u8 ipv4_prefix;	    /* 0 to 32 leading bits */
 	__u8 ipv6_prefix;	    /* 0 to 128 leading bits */
-	__u8 reserved[7];
+	__u8 seen_shift;	    /* last-seen times are in units of 2^seen_shift ns, see bpf/meta.h */
+	__u8 reserved[6];
 };
 STILE_SIZE(struct stile_limiter, 112);
 
@@ -151,6 +152,12 @@ struct stile_set_wide {
 	__u32 reserved_too;
 };
 STILE_SIZE(struct stile_set_wide, 128);
+
+/* stile_attempts (array of STILE_ATTEMPTS): keyed hashes of admitted SYNs, see bpf/attempt.h. */
+struct stile_attempt {
+	__u64 hash;
+};
+STILE_SIZE(struct stile_attempt, 8);
 
 /* stile_hosts (hash): a destination address that listeners name → its row of stile_ports. */
 struct stile_host {
@@ -229,5 +236,12 @@ STILE_SIZE(struct stile_table_stats, 16);
 struct stile_replies {
 	__u64 count[_STILE_REPLY_MAX];
 };
+
+/* Both clocks at one moment (clock.bpf.c). */
+struct stile_clock_sample {
+	__u64 ktime; /* ns of CLOCK_MONOTONIC */
+	__u64 jiffies;
+};
+STILE_SIZE(struct stile_clock_sample, 16);
 
 #endif /* STILE_ABI_H */

@@ -19,6 +19,7 @@
 	X(FRAGMENT, "fragment", "a fragment that carries no ports")                                \
 	X(EXT_HEADER, "ext_header", "more IPv6 extension headers than are followed")               \
 	X(NOT_TRANSPORT, "not_transport", "neither TCP nor UDP")                                   \
+	X(MARTIAN, "martian", "an IPv6 source that stands for an IPv4 address")                    \
 	X(BLOCKED, "blocked", "the source is on the blocked list")                                 \
 	X(UNPROTECTED, "unprotected", "no listener for this protocol, address and port")           \
 	X(BAD_FLAGS, "bad_flags", "TCP flags that no connection uses")                             \

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A SYN that a client sends again, because the answer got lost, is one event. Each admitted SYN
+ * leaves a keyed hash of its addresses, ports and sequence number in a small table; a SYN whose
+ * hash is there is free of charge if, and only if, its connection is being opened or open right
+ * now. The socket decides that, not the hash: whoever replays a SYN of a connection that has ended
+ * is charged for a new one. Hashes overwrite each other; a repeat that is not recognised is judged
+ * as a new event.
+ */
+#ifndef STILE_BPF_ATTEMPT_H
+#define STILE_BPF_ATTEMPT_H
+
+#include "key.h"
+#include "maps.h"
+#include "parse.h"
+
+/* Never 0, the value of an unused place. */
+static __always_inline __u64 attempt_hash(const struct pkt *pkt)
+{
+	const __u64 seed[2] = { policy.seed[0], policy.seed[1] };
+	__u64 hash = hash_word(pkt->source.word[1] ^ (__u64)pkt->sport << 16 ^ pkt->dport, seed);
+
+	hash = hash_word(hash ^ pkt->destination.word[1], seed);
+	if (!pkt->ipv4)
+		hash = hash_word(hash ^ pkt->source.word[0], seed) ^ pkt->destination.word[0];
+	return hash_word(hash ^ pkt->sequence, seed) | 1;
+}
+
+static __always_inline struct stile_attempt *attempt_place(__u64 hash)
+{
+	__u32 index = hash >> 32 & (STILE_ATTEMPTS - 1);
+
+	return bpf_map_lookup_elem(&stile_attempts, &index);
+}
+
+/* Whether a socket of this host is opening or has opened the very connection that @pkt asks for. */
+static __always_inline bool attempt_has_socket(struct xdp_md *ctx, const struct pkt *pkt)
+{
+	struct bpf_sock_tuple tuple = {};
+	struct bpf_sock *socket;
+	__u32 size, state;
+
+	if (pkt->ipv4) {
+		tuple.ipv4.saddr = address_ipv4(&pkt->source);
+		tuple.ipv4.daddr = address_ipv4(&pkt->destination);
+		tuple.ipv4.sport = swap16(pkt->sport);
+		tuple.ipv4.dport = swap16(pkt->dport);
+		size = sizeof(tuple.ipv4);
+	} else {
+		__builtin_memcpy(tuple.ipv6.saddr, &pkt->source, sizeof(tuple.ipv6.saddr));
+		__builtin_memcpy(tuple.ipv6.daddr, &pkt->destination, sizeof(tuple.ipv6.daddr));
+		tuple.ipv6.sport = swap16(pkt->sport);
+		tuple.ipv6.dport = swap16(pkt->dport);
+		size = sizeof(tuple.ipv6);
+	}
+	socket = bpf_skc_lookup_tcp(ctx, &tuple, size, BPF_F_CURRENT_NETNS, 0);
+	if (!socket)
+		return false;
+	state = socket->state;
+	bpf_sk_release(socket);
+	return state != BPF_TCP_LISTEN && state != BPF_TCP_TIME_WAIT;
+}
+
+static __always_inline bool attempt_repeats(struct xdp_md *ctx, const struct pkt *pkt, __u64 hash)
+{
+	struct stile_attempt *place = attempt_place(hash);
+
+	return place && place->hash == hash && attempt_has_socket(ctx, pkt);
+}
+
+static __always_inline void attempt_remember(__u64 hash)
+{
+	struct stile_attempt *place = attempt_place(hash);
+
+	if (place)
+		place->hash = hash;
+}
+
+#endif /* STILE_BPF_ATTEMPT_H */

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One bucket: what its state says at a moment, and what it becomes. Pure; nothing here changes
+ * memory. A state is one 64-bit word, so that a table can change it by compare-and-swap; 0 is a
+ * new bucket. By algorithm it is
+ *
+ *   sliding_window, fixed_window   63..40 number of the window, modulo 2^24
+ *                                  39..20 events in the window before (sliding_window)
+ *                                  19..0  events in this window
+ *   token_bucket                   GCRA's theoretical arrival time (ITU-T I.371, A.1),
+ *                                  1/64 ns of CLOCK_MONOTONIC
+ */
+#ifndef STILE_BPF_BUCKET_H
+#define STILE_BPF_BUCKET_H
+
+#include <stile/abi.h>
+
+#include "compiler.h"
+
+#define BUCKET_COUNT_BITS 20
+#define BUCKET_COUNT_MAX ((1ULL << BUCKET_COUNT_BITS) - 1)
+#define BUCKET_NUMBER_MASK ((1ULL << 24) - 1)
+
+/* How many windows another CPU's clock may be ahead of ours; further off is long ago instead. */
+#define BUCKET_AHEAD_MAX 16
+
+_Static_assert(STILE_WINDOW_LIMIT_MAX <= BUCKET_COUNT_MAX, "a count must hold any limit");
+
+/* A window's counters, seen at some moment. */
+struct bucket_window {
+	__u64 number;
+	__u64 elapsed; /* ns */
+	__u64 previous, current;
+};
+
+static __always_inline struct bucket_window bucket_window(const struct stile_limiter *limiter,
+							  __u64 state, __u64 now)
+{
+	__u64 stored = state >> (2 * BUCKET_COUNT_BITS);
+	__u64 number = now / limiter->window;
+	struct bucket_window window = {
+		.elapsed = now - number * limiter->window,
+		.previous = state >> BUCKET_COUNT_BITS & BUCKET_COUNT_MAX,
+		.current = state & BUCKET_COUNT_MAX,
+	};
+	__u64 age;
+
+	window.number = number & BUCKET_NUMBER_MASK;
+	age = (window.number - stored) & BUCKET_NUMBER_MASK;
+	if (age == 0)
+		return window;
+	if (age > BUCKET_NUMBER_MASK - BUCKET_AHEAD_MAX) {
+		/* A CPU whose clock is ahead of ours was here: this is the start of its window. */
+		window.number = stored;
+		window.elapsed = 0;
+		return window;
+	}
+	window.previous = age == 1 ? window.current : 0;
+	window.current = 0;
+	return window;
+}
+
+static __always_inline __u64 bucket_pack(const struct bucket_window *window)
+{
+	return window->number << (2 * BUCKET_COUNT_BITS) |
+	       window->previous << BUCKET_COUNT_BITS | window->current;
+}
+
+/*
+ * Whether one more event keeps within the limit. The estimate previous * (1 - elapsed / window) +
+ * current is compared times the window, so that no fraction is lost: every product stays below
+ * 2^20 * 2^42.
+ */
+static __always_inline bool bucket_window_admits(const struct stile_limiter *limiter,
+						 const struct bucket_window *window)
+{
+	if (window->current + 1 > limiter->limit)
+		return false;
+	if (limiter->algorithm == STILE_ALGORITHM_FIXED_WINDOW)
+		return true;
+	return window->previous * (limiter->window - window->elapsed) <=
+	       (limiter->limit - window->current - 1) * limiter->window;
+}
+
+/*
+ * Whether the bucket admits an event at @now (ns of CLOCK_MONOTONIC). *ret_charged is the state
+ * with the event charged, whether it is admitted or not (action count charges both).
+ */
+static __always_inline bool bucket_charge(const struct stile_limiter *limiter, __u64 state,
+					  __u64 now, __u64 *ret_charged)
+{
+	struct bucket_window window;
+	__u64 moment, arrival, empty;
+	bool admits;
+
+	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET) {
+		moment = now << STILE_TOKEN_SHIFT;
+		arrival = (state > moment ? state : moment) + limiter->token;
+		admits = arrival - moment <= limiter->depth;
+		/* A bucket cannot be emptier than empty. */
+		empty = moment + limiter->depth;
+		*ret_charged = admits ? arrival : state > empty ? state : empty;
+		return admits;
+	}
+	window = bucket_window(limiter, state, now);
+	admits = bucket_window_admits(limiter, &window);
+	if (window.current < BUCKET_COUNT_MAX)
+		window.current++;
+	*ret_charged = bucket_pack(&window);
+	return admits;
+}
+
+/* The state without one event that was charged to it a moment ago. */
+static __always_inline __u64 bucket_refund(const struct stile_limiter *limiter, __u64 state)
+{
+	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET)
+		return state > limiter->token ? state - limiter->token : 0;
+	if (state & BUCKET_COUNT_MAX)
+		return state - 1;
+	/* The window has turned since. */
+	if (state >> BUCKET_COUNT_BITS & BUCKET_COUNT_MAX)
+		return state - (1ULL << BUCKET_COUNT_BITS);
+	return state;
+}
+
+/*
+ * What the bucket owes: 0 where it is as good as new, so that another client may have its place.
+ * Otherwise a measure to compare buckets of one limiter by.
+ */
+static __always_inline __u64 bucket_debt(const struct stile_limiter *limiter, __u64 state,
+					 __u64 now)
+{
+	struct bucket_window window;
+
+	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET) {
+		now <<= STILE_TOKEN_SHIFT;
+		return state > now ? state - now : 0;
+	}
+	window = bucket_window(limiter, state, now);
+	if (limiter->algorithm == STILE_ALGORITHM_FIXED_WINDOW)
+		return window.current;
+	return window.current + window.previous;
+}
+
+/*
+ * ns from @now until one event would be admitted if none came meanwhile; 0: now. A limiter that
+ * reads the tick clock may be up to one tick later than that: whoever promises adds one.
+ */
+static __always_inline __u64 bucket_wait(const struct stile_limiter *limiter, __u64 state,
+					 __u64 now)
+{
+	struct bucket_window window;
+	__u64 moment, arrival, rest;
+
+	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET) {
+		moment = now << STILE_TOKEN_SHIFT;
+		arrival = (state > moment ? state : moment) + limiter->token;
+		if (arrival - moment <= limiter->depth)
+			return 0;
+		rest = arrival - moment - limiter->depth;
+		return (rest + (1ULL << STILE_TOKEN_SHIFT) - 1) >> STILE_TOKEN_SHIFT;
+	}
+	window = bucket_window(limiter, state, now);
+	if (bucket_window_admits(limiter, &window))
+		return 0;
+	rest = limiter->window - window.elapsed;
+	if (limiter->algorithm == STILE_ALGORITHM_FIXED_WINDOW)
+		return rest;
+	/* previous weighs little enough when at most (limit - current - 1) / previous is left. */
+	if (window.current + 1 <= limiter->limit)
+		return rest - (limiter->limit - window.current - 1) * limiter->window /
+				      window.previous;
+	/* Not in this window; in the next one, current is what weighs. */
+	return rest + limiter->window - (limiter->limit - 1) * limiter->window / window.current;
+}
+
+#endif /* STILE_BPF_BUCKET_H */

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Whose business a packet is: the lists, the listener, and the limiters that judge it. Looks up,
+ * and decides only what needs no limiter. Lookups are made in the order of the numbered list, and
+ * none that the policy in force has no use for.
+ */
+#ifndef STILE_BPF_CLASSIFY_H
+#define STILE_BPF_CLASSIFY_H
+
+#include "judge.h"
+#include "maps.h"
+
+#define CLASSIFY_NESTED 8 /* expired entries of a list that may lie inside one another */
+
+struct class {
+	struct ruling ruling; /* where settled */
+	bool settled;	      /* no limiter has to be asked */
+	bool exempt;	      /* settled, and the listener's limiters note it */
+	__u16 edge;	      /* attachment slot of the interface's limiter, or 0 */
+	__u16 judges[STILE_JUDGES_MAX]; /* attachment slots, up to the first 0 */
+};
+
+/* The interface's slot; the policy knows every interface that it is attached to. */
+static __always_inline __u32 classify_interface(__u32 ifindex)
+{
+	__u32 slot;
+
+	for (slot = 0; slot < STILE_INTERFACES_MAX; slot++) {
+		if (policy.interfaces[slot].ifindex == ifindex)
+			return slot;
+	}
+	return 0;
+}
+
+/* Whether @address is on @list now. What expired may still cover a wider entry that did not. */
+static __always_inline bool classify_listed(void *list, const struct address *address)
+{
+	struct stile_prefix key = { .bits = 128 };
+	struct stile_listed *entry;
+	int i;
+
+	__builtin_memcpy(key.address, address, sizeof(key.address));
+	for (i = 0; i < CLASSIFY_NESTED; i++) {
+		entry = bpf_map_lookup_elem(list, &key);
+		if (!entry)
+			return false;
+		if (entry->expires == 0 || entry->expires > bpf_ktime_get_ns())
+			return true;
+		if (entry->bits == 0)
+			return false;
+		key.bits = entry->bits - 1;
+	}
+	return false;
+}
+
+/* The slot of the listener for the packet's destination, or 0. */
+static __always_inline __u32 classify_listener(const struct pkt *pkt)
+{
+	__u32 row = 0, page, *found;
+	struct stile_ports *ports;
+	struct stile_page *listeners;
+
+	if (policy.has_addresses) {
+		found = bpf_map_lookup_elem(&stile_hosts, &pkt->destination);
+		if (found)
+			row = *found;
+	}
+	ports = bpf_map_lookup_elem(&stile_ports, &row);
+	if (!ports)
+		return 0;
+	page = ports->page[pkt->protocol & 1][pkt->dport >> 8];
+	if (page == 0)
+		return 0;
+	listeners = bpf_map_lookup_elem(&stile_pages, &page);
+	return listeners ? listeners->listener[pkt->dport & 0xff] : 0;
+}
+
+/* The listener's own policy for this source, or NULL. */
+static __always_inline struct stile_source *classify_source(const struct pkt *pkt, __u32 listener)
+{
+	struct stile_source_key key = { .bits = 32 + 128, .listener = listener };
+
+	__builtin_memcpy(key.address, &pkt->source, sizeof(key.address));
+	return bpf_map_lookup_elem(&stile_sources, &key);
+}
+
+static __always_inline void classify_settle(struct class *class, struct ruling ruling)
+{
+	class->settled = true;
+	class->ruling = ruling;
+}
+
+/* Who judges an event at @listener; false: the source's own policy exempts it. */
+static __always_inline bool classify_judges(const struct pkt *pkt, __u32 slot, __u32 interface,
+					    struct class *class)
+{
+	const volatile struct stile_listener *listener = &policy.listeners[slot];
+	struct stile_source *source;
+
+	class->edge = listener->edges[interface & (STILE_INTERFACES_MAX - 1)];
+	class->judges[0] = listener->judges[0];
+	class->judges[1] = listener->judges[1];
+	class->judges[2] = listener->judges[2];
+	class->judges[3] = listener->judges[3];
+	if (!listener->has_sources)
+		return true;
+	source = classify_source(pkt, slot);
+	if (!source)
+		return true;
+	if (source->judges[0] == 0)
+		return false;
+	__builtin_memcpy(class->judges, source->judges, sizeof(class->judges));
+	return true;
+}
+
+/*
+ * First match wins (DESIGN 3.1; 1 is parse):
+ *   2. the source is blocked                      drop, blocked
+ *   3. no listener                                pass, unprotected
+ *   4. TCP flags of no connection                 drop, bad_flags
+ *      TCP, but no SYN that opens a connection    pass, established
+ *   5. the source is trusted, or its policy none  pass, exempt
+ *   6. no limiter                                 pass, unlimited
+ *      otherwise the limiters judge               see charge.h
+ */
+static __always_inline void classify(const struct pkt *pkt, __u32 interface, struct class *class)
+{
+	struct stile_control *control;
+	__u32 zero = 0, slot;
+
+	control = bpf_map_lookup_elem(&stile_control, &zero);
+	if (!control)
+		return classify_settle(class, judge_pass(STILE_REASON_NO_TABLE));
+	if (control->blocked && classify_listed(&stile_blocked, &pkt->source))
+		return classify_settle(class, judge_drop(STILE_REASON_BLOCKED)); /* 2 */
+	slot = classify_listener(pkt);
+	if (slot == 0 || slot >= STILE_LISTENERS_MAX)
+		return classify_settle(class, judge_pass(STILE_REASON_UNPROTECTED)); /* 3 */
+	if (pkt->protocol == STILE_PROTOCOL_TCP) {
+		if (judge_flags_are_bad(pkt->flags))
+			return classify_settle(class, judge_drop(STILE_REASON_BAD_FLAGS)); /* 4 */
+		if (!judge_opens_connection(pkt->flags))
+			return classify_settle(class, judge_pass(STILE_REASON_ESTABLISHED));
+	}
+	class->exempt = control->trusted && classify_listed(&stile_trusted, &pkt->source);
+	if (!classify_judges(pkt, slot, interface, class))
+		class->exempt = true;
+	if (class->exempt)
+		return classify_settle(class, judge_pass(STILE_REASON_EXEMPT)); /* 5 */
+	if (class->edge == 0 && class->judges[0] == 0)
+		classify_settle(class, judge_pass(STILE_REASON_UNLIMITED)); /* 6 */
+}
+
+#endif /* STILE_BPF_CLASSIFY_H */

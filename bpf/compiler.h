@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The few words that both compilers understand: these headers are built for BPF and for the host. */
+#ifndef STILE_BPF_COMPILER_H
+#define STILE_BPF_COMPILER_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
+
+/* Network order to the host's, and back. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define swap16(value) __builtin_bswap16(value)
+#define swap32(value) __builtin_bswap32(value)
+#define swap64(value) __builtin_bswap64(value)
+#else
+#define swap16(value) (value)
+#define swap32(value) (value)
+#define swap64(value) (value)
+#endif
+
+#define load_once(place) (*(const volatile __typeof__(place) *)&(place))
+#define store_once(place, value) (*(volatile __typeof__(place) *)&(place) = (value))
+
+/* The compiler forgets what it knows of a value, and so keeps arithmetic that replaces branches. */
+#define opaque(value) __asm__ volatile("" : "+r"(value))
+
+#define likely(condition) __builtin_expect(!!(condition), 1)
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+
+#endif /* STILE_BPF_COMPILER_H */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Every map, once. The loader sets the sizes that depend on the policy, and puts the maps of the
+ * load before in the place of those that go on.
+ */
+#include "maps.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Read-only to the program and frozen, so that the verifier drops what a policy does not use. */
+const volatile struct stile_policy policy SEC(".rodata.policy") = {};
+
+/* Brings the types of the tables' values into the object's BTF; the loader makes no map of it. */
+const volatile struct {
+	struct stile_set narrow;
+	struct stile_set_wide wide;
+} table_shapes SEC(".rodata.shapes") = {};
+
+control_map stile_control SEC(".maps");
+struct hosts_map stile_hosts SEC(".maps");
+ports_map stile_ports SEC(".maps");
+pages_map stile_pages SEC(".maps");
+sources_map stile_sources SEC(".maps");
+list_map stile_trusted SEC(".maps");
+list_map stile_blocked SEC(".maps");
+packets_map stile_packets SEC(".maps");
+decisions_map stile_decisions SEC(".maps");
+tables_map stile_tables SEC(".maps");
+replies_map stile_replies SEC(".maps");
+attempts_map stile_attempts SEC(".maps");
+struct limiters_map stile_limiters SEC(".maps");

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The maps and the policy, as every program sees them; maps.bpf.c defines them. */
+#ifndef STILE_BPF_MAPS_H
+#define STILE_BPF_MAPS_H
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include <stile/abi.h>
+
+#define MAP_ARRAY(map_type, value_type, entries)                                                   \
+	struct {                                                                                   \
+		__uint(type, map_type);                                                            \
+		__uint(max_entries, entries);                                                      \
+		__type(key, __u32);                                                                \
+		__type(value, value_type);                                                         \
+	}
+
+#define MAP_TRIE(key_type, value_type)                                                             \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_LPM_TRIE);                                               \
+		__uint(max_entries, 65536);                                                        \
+		__uint(map_flags, BPF_F_NO_PREALLOC);                                              \
+		__type(key, key_type);                                                             \
+		__type(value, value_type);                                                         \
+	}
+
+/*
+ * What every bucket table is like; the loader makes one for each limiter, and gives it its size
+ * and the type of its values (clang leaves that out of a map inside a map that is extern).
+ */
+struct table_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct stile_set));
+};
+
+struct limiters_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, STILE_LIMITERS_MAX);
+	__type(key, __u32);
+	__array(values, struct table_map);
+};
+
+struct hosts_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct stile_host);
+	__type(value, __u32);
+};
+
+typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_control, 1) control_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_ports, 1) ports_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_page, 1) pages_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_attempt, STILE_ATTEMPTS) attempts_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_packets,
+		  STILE_INTERFACES_MAX) packets_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_decisions,
+		  STILE_ATTACHMENTS_MAX) decisions_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_table_stats,
+		  STILE_LIMITERS_MAX) tables_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_replies, 1) replies_map;
+typedef MAP_TRIE(struct stile_source_key, struct stile_source) sources_map;
+typedef MAP_TRIE(struct stile_prefix, struct stile_listed) list_map;
+
+extern const volatile struct stile_policy policy;
+
+extern control_map stile_control SEC(".maps");
+extern struct hosts_map stile_hosts SEC(".maps");
+extern ports_map stile_ports SEC(".maps");
+extern pages_map stile_pages SEC(".maps");
+extern sources_map stile_sources SEC(".maps");
+extern list_map stile_trusted SEC(".maps");
+extern list_map stile_blocked SEC(".maps");
+extern packets_map stile_packets SEC(".maps");
+extern decisions_map stile_decisions SEC(".maps");
+extern tables_map stile_tables SEC(".maps");
+extern replies_map stile_replies SEC(".maps");
+extern attempts_map stile_attempts SEC(".maps");
+extern struct limiters_map stile_limiters SEC(".maps");
+
+#endif /* STILE_BPF_MAPS_H */

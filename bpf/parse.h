@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A frame read as far as its ports: Ethernet, up to two VLAN tags, IPv4 with options, IPv6 with
+ * extension headers, TCP or UDP. Pure: the frame's bounds in, struct pkt out. A first fragment is
+ * read like a whole packet, for it carries the ports; later ones do not.
+ */
+#ifndef STILE_BPF_PARSE_H
+#define STILE_BPF_PARSE_H
+
+#include <linux/if_ether.h>
+#include <linux/in.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/tcp.h>
+#include <linux/types.h>
+#include <linux/udp.h>
+
+#include <stile/abi.h>
+
+#include "compiler.h"
+#include "key.h"
+
+#define PARSE_OK (-1)
+#define PARSE_VLANS 2
+#define PARSE_EXT_HEADERS 8
+#define PARSE_OFFSET_MAX 2048 /* of any header; a chain of extension headers that is longer ends */
+
+/* Positions in the frame that Ethernet's header leaves. */
+struct vlan_header {
+	__be16 tag;
+	__be16 type;
+};
+
+/* The bits of the TCP header's 14th byte (RFC 9293, 3.1). */
+enum tcp_flag {
+	FLAG_FIN = 1,
+	FLAG_SYN = 2,
+	FLAG_RST = 4,
+	FLAG_PSH = 8,
+	FLAG_ACK = 16,
+	FLAG_URG = 32,
+};
+
+struct pkt {
+	struct address source, destination;
+	__u32 sequence, acknowledgment; /* TCP; host order */
+	__u16 sport, dport;		/* host order */
+	__u16 l3, l4;			/* offsets of the IP and of the TCP or UDP header */
+	__u16 payload;			/* bytes behind the TCP or UDP header, by the IP header's word */
+	__u8 ipv4;			/* 1, or 0: IPv6 */
+	__u8 protocol;			/* enum stile_protocol */
+	__u8 flags;			/* enum tcp_flag; 0 for UDP */
+};
+
+/* Where a header's walk stands. */
+struct parse_cursor {
+	void *data, *data_end;
+	__u32 offset;
+	__u32 end;	/* of the IP packet, as its header says */
+	__u16 type;	/* next: an EtherType, host order, then an IP protocol number */
+	bool more;	/* a first fragment: the packet ends elsewhere */
+};
+
+static __always_inline void *parse_at(const struct parse_cursor *cursor, __u32 offset, __u32 size)
+{
+	void *header = cursor->data + offset;
+
+	return header + size <= cursor->data_end ? header : NULL;
+}
+
+static __always_inline int parse_ethernet(struct parse_cursor *cursor)
+{
+	struct ethhdr *eth = parse_at(cursor, 0, sizeof(*eth));
+	struct vlan_header *vlan;
+	int i;
+
+	if (!eth)
+		return STILE_REASON_TRUNCATED;
+	cursor->type = swap16(eth->h_proto);
+	cursor->offset = sizeof(*eth);
+	for (i = 0; i < PARSE_VLANS; i++) {
+		if (cursor->type != ETH_P_8021Q && cursor->type != ETH_P_8021AD)
+			break;
+		vlan = parse_at(cursor, cursor->offset, sizeof(*vlan));
+		if (!vlan)
+			return STILE_REASON_TRUNCATED;
+		cursor->type = swap16(vlan->type);
+		cursor->offset += sizeof(*vlan);
+	}
+	return PARSE_OK;
+}
+
+static __always_inline int parse_ipv4(struct parse_cursor *cursor, struct pkt *pkt)
+{
+	struct iphdr *ip = parse_at(cursor, cursor->offset, sizeof(*ip));
+	__u32 length;
+
+	if (!ip || ip->version != 4 || ip->ihl < 5)
+		return STILE_REASON_TRUNCATED;
+	length = ip->ihl * 4;
+	if (swap16(ip->tot_len) < length)
+		return STILE_REASON_TRUNCATED;
+	if (swap16(ip->frag_off) & 0x1fff)
+		return STILE_REASON_FRAGMENT;
+	cursor->more = swap16(ip->frag_off) & 0x2000;
+	cursor->type = ip->protocol;
+	cursor->end = cursor->offset + swap16(ip->tot_len);
+	pkt->source.word[0] = 0;
+	pkt->source.word[1] = swap64(KEY_MAPPED << 32 | swap32(ip->saddr));
+	pkt->destination.word[0] = 0;
+	pkt->destination.word[1] = swap64(KEY_MAPPED << 32 | swap32(ip->daddr));
+	pkt->l3 = cursor->offset;
+	pkt->ipv4 = 1;
+	cursor->offset += length;
+	return PARSE_OK;
+}
+
+/* One extension header; *ret_last where it is none, but what follows them. */
+static __always_inline int parse_extension(struct parse_cursor *cursor, bool *ret_last)
+{
+	__u8 *header;
+
+	if (cursor->type != IPPROTO_HOPOPTS && cursor->type != IPPROTO_ROUTING &&
+	    cursor->type != IPPROTO_DSTOPTS && cursor->type != IPPROTO_FRAGMENT &&
+	    cursor->type != IPPROTO_AH) {
+		*ret_last = true;
+		return PARSE_OK;
+	}
+	if (cursor->offset > PARSE_OFFSET_MAX)
+		return STILE_REASON_EXT_HEADER;
+	header = parse_at(cursor, cursor->offset, 8);
+	if (!header)
+		return STILE_REASON_TRUNCATED;
+	if (cursor->type == IPPROTO_FRAGMENT) {
+		if (header[2] || header[3] & 0xf8)
+			return STILE_REASON_FRAGMENT;
+		cursor->more = header[3] & 1;
+		cursor->offset += 8;
+	} else if (cursor->type == IPPROTO_AH) {
+		cursor->offset += (header[1] + 2) * 4; /* RFC 4302, 2.2 */
+	} else {
+		cursor->offset += (header[1] + 1) * 8; /* RFC 8200, 4.3 */
+	}
+	cursor->type = header[0];
+	return PARSE_OK;
+}
+
+static __always_inline int parse_ipv6(struct parse_cursor *cursor, struct pkt *pkt)
+{
+	struct ipv6hdr *ip = parse_at(cursor, cursor->offset, sizeof(*ip));
+	bool last = false;
+	int i, unread;
+
+	if (!ip || ip->version != 6)
+		return STILE_REASON_TRUNCATED;
+	__builtin_memcpy(&pkt->source, &ip->saddr, sizeof(pkt->source));
+	__builtin_memcpy(&pkt->destination, &ip->daddr, sizeof(pkt->destination));
+	if (address_is_ipv4(&pkt->source))
+		return STILE_REASON_MARTIAN;
+	pkt->l3 = cursor->offset;
+	pkt->ipv4 = 0;
+	cursor->type = ip->nexthdr;
+	cursor->end = cursor->offset + sizeof(*ip) + swap16(ip->payload_len);
+	cursor->offset += sizeof(*ip);
+	for (i = 0; i < PARSE_EXT_HEADERS; i++) {
+		unread = parse_extension(cursor, &last);
+		if (unread != PARSE_OK)
+			return unread;
+		if (last)
+			return PARSE_OK;
+	}
+	return STILE_REASON_EXT_HEADER;
+}
+
+static __always_inline int parse_tcp(struct parse_cursor *cursor, struct pkt *pkt)
+{
+	struct tcphdr *tcp = parse_at(cursor, cursor->offset, sizeof(*tcp));
+	__u32 behind;
+
+	if (!tcp)
+		return cursor->more ? STILE_REASON_FRAGMENT : STILE_REASON_TRUNCATED;
+	pkt->protocol = STILE_PROTOCOL_TCP;
+	pkt->sport = swap16(tcp->source);
+	pkt->dport = swap16(tcp->dest);
+	pkt->sequence = swap32(tcp->seq);
+	pkt->acknowledgment = swap32(tcp->ack_seq);
+	pkt->flags = ((__u8 *)tcp)[13] & 0x3f;
+	behind = cursor->offset + tcp->doff * 4;
+	pkt->payload = cursor->end > behind ? cursor->end - behind : 0;
+	return PARSE_OK;
+}
+
+static __always_inline int parse_udp(struct parse_cursor *cursor, struct pkt *pkt)
+{
+	struct udphdr *udp = parse_at(cursor, cursor->offset, sizeof(*udp));
+	__u32 behind = cursor->offset + sizeof(*udp);
+
+	if (!udp)
+		return cursor->more ? STILE_REASON_FRAGMENT : STILE_REASON_TRUNCATED;
+	pkt->protocol = STILE_PROTOCOL_UDP;
+	pkt->sport = swap16(udp->source);
+	pkt->dport = swap16(udp->dest);
+	pkt->sequence = 0;
+	pkt->acknowledgment = 0;
+	pkt->flags = 0;
+	pkt->payload = cursor->end > behind ? cursor->end - behind : 0;
+	return PARSE_OK;
+}
+
+/* PARSE_OK, or the reason (enum stile_reason) why the frame cannot be read. */
+static __always_inline int parse(void *data, void *data_end, struct pkt *ret_pkt)
+{
+	struct parse_cursor cursor = { .data = data, .data_end = data_end };
+	int unread;
+
+	unread = parse_ethernet(&cursor);
+	if (unread != PARSE_OK)
+		return unread;
+	if (cursor.type == ETH_P_IP)
+		unread = parse_ipv4(&cursor, ret_pkt);
+	else if (cursor.type == ETH_P_IPV6)
+		unread = parse_ipv6(&cursor, ret_pkt);
+	else
+		return STILE_REASON_NOT_IP;
+	if (unread != PARSE_OK)
+		return unread;
+	if (cursor.offset > PARSE_OFFSET_MAX)
+		return STILE_REASON_EXT_HEADER;
+	ret_pkt->l4 = cursor.offset;
+	if (cursor.type == IPPROTO_TCP)
+		return parse_tcp(&cursor, ret_pkt);
+	if (cursor.type == IPPROTO_UDP)
+		return parse_udp(&cursor, ret_pkt);
+	return STILE_REASON_NOT_TRANSPORT;
+}
+
+#endif /* STILE_BPF_PARSE_H */

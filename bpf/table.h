@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A set of buckets that many CPUs use at once. Pure: memory and values in, a decision out.
+ *
+ * A state changes by compare-and-swap, so that CPUs on one key admit together what one would. A
+ * way changes hands under the set's lock: key to zero, state to new, then the new key. A CPU that
+ * charged a way looks at the key once more; where it changed meanwhile the charge went astray, and
+ * the event is judged again. So a client may in a race be charged for another's event, but none is
+ * ever admitted without its charge, and no two ways ever hold one key.
+ *
+ * The victim, where every way is live, is one seen in a single tick before one that came back,
+ * then the longest unseen, then the least indebted (after 2Q: Johnson and Shasha, VLDB 1994).
+ */
+#ifndef STILE_BPF_TABLE_H
+#define STILE_BPF_TABLE_H
+
+#include <stile/abi.h>
+
+#include "bucket.h"
+#include "compiler.h"
+#include "key.h"
+#include "meta.h"
+
+#define TABLE_TRIES 32	    /* races that an event may lose before it is refused */
+#define TABLE_NONE (~0U)    /* no way */
+#define TABLE_LOCK_TRIES 64 /* looks at a lock that another CPU holds for some 50 ns */
+
+/* The two kinds of set under one roof: pointers to the arrays of a set in memory. */
+struct table_set {
+	__u64 *key; /* one word a way, or two where wide */
+	__u64 *state;
+	__u32 *meta;
+	__u32 *lock;
+	__u32 ways;
+	bool wide;
+};
+
+static __always_inline struct table_set table_set(struct stile_set *set)
+{
+	return (struct table_set){
+		.key = (__u64 *)set->key,
+		.state = set->state,
+		.meta = set->meta,
+		.lock = &set->lock,
+		.ways = STILE_SET_WAYS,
+	};
+}
+
+static __always_inline struct table_set table_set_wide(struct stile_set_wide *set)
+{
+	return (struct table_set){
+		.key = (__u64 *)set->key,
+		.state = set->state,
+		.meta = set->meta,
+		.lock = &set->lock,
+		.ways = STILE_SET_WAYS_WIDE,
+		.wide = true,
+	};
+}
+
+_Static_assert(offsetof(struct stile_set, lock) == offsetof(struct stile_set_wide, lock),
+	       "one lock for both kinds");
+
+/* One event of one client, as a table is asked about it. */
+struct table_event {
+	struct key key;
+	__u64 now;    /* ns of CLOCK_MONOTONIC, by the limiter's clock */
+	__u32 random; /* see tally_next() */
+};
+
+/* What a table answers. */
+enum table_answer {
+	TABLE_ALLOWED = STILE_DECISION_ALLOWED,
+	TABLE_LIMITED = STILE_DECISION_LIMITED,
+	TABLE_COUNTED = STILE_DECISION_COUNTED,
+	TABLE_FULL = STILE_DECISION_FULL,
+	TABLE_MISSING, /* the client has no way: see table_claim() */
+	TABLE_RACED,   /* another CPU was faster: ask again */
+};
+
+/* 0 where way @way holds @key. */
+static __always_inline __u64 table_differs(const struct table_set *set, __u32 way,
+					   const struct key *key)
+{
+	if (set->wide)
+		return (load_once(set->key[2 * way]) ^ key->hi) |
+		       (load_once(set->key[2 * way + 1]) ^ key->lo);
+	return load_once(set->key[way]) ^ key->hi;
+}
+
+static __always_inline bool table_is_empty(const struct table_set *set, __u32 way)
+{
+	const struct key none = { 0, 0 };
+
+	return table_differs(set, way, &none) == 0;
+}
+
+/* 1 where @value is 0, else 0, without a branch. */
+static __always_inline __u64 table_is_zero(__u64 value)
+{
+	__u64 negative;
+
+	opaque(value);
+	negative = -value;
+	opaque(negative);
+	return (value | negative) >> 63 ^ 1;
+}
+
+/*
+ * The way that holds @key, or TABLE_NONE. All ways are compared without a branch: which way a
+ * client is in cannot be predicted, and the verifier need not follow each of them by itself.
+ */
+static __always_inline __u32 table_find(const struct table_set *set, const struct key *key)
+{
+	__u64 found = 0, equal;
+	__u32 way;
+
+	for (way = 0; way < set->ways; way++) {
+		equal = table_is_zero(table_differs(set, way, key));
+		found += equal * (way + 1);
+	}
+	return found - 1;
+}
+
+/*
+ * How much a way is worth keeping: 0 empty, 1 as good as new, more where it is live: whether it
+ * came back, then how lately it was seen, then its debt.
+ */
+static __always_inline __u64 table_worth(const struct table_set *set,
+					 const struct stile_limiter *limiter, __u32 way, __u64 now)
+{
+	__u32 meta = load_once(set->meta[way]);
+	__u64 debt, recency;
+
+	if (table_is_empty(set, way))
+		return 0;
+	debt = bucket_debt(limiter, load_once(set->state[way]), now);
+	if (debt == 0)
+		return 1;
+	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET)
+		debt >>= limiter->seen_shift;
+	if (debt > 0xffffffffULL)
+		debt = 0xffffffffULL;
+	recency = META_SEEN_MASK - meta_age(meta, meta_tick(limiter, now));
+	return 2 + debt + (recency << 33) + ((__u64)(meta >> 31) << 46);
+}
+
+static __always_inline bool table_lock(const struct table_set *set)
+{
+	__u32 i;
+
+	for (i = 0; i < TABLE_LOCK_TRIES; i++) {
+		if (__sync_val_compare_and_swap(set->lock, 0, 1) == 0)
+			return true;
+	}
+	return false;
+}
+
+static __always_inline void table_unlock(const struct table_set *set)
+{
+	__sync_lock_test_and_set(set->lock, 0);
+}
+
+/* Under the lock: hands @way to @event's client, with a new bucket. */
+static __always_inline void table_hand_over(const struct table_set *set,
+					    const struct stile_limiter *limiter, __u32 way,
+					    const struct table_event *event)
+{
+	__u32 word = set->wide ? 2 * way : way;
+
+	store_once(set->key[word], 0);
+	if (set->wide)
+		store_once(set->key[word + 1], 0);
+	__sync_lock_test_and_set(&set->state[way], 0); /* a full barrier, too */
+	store_once(set->meta[way], meta_new(limiter, event->now));
+	if (set->wide)
+		store_once(set->key[word + 1], event->key.lo);
+	store_once(set->key[word], event->key.hi);
+}
+
+/*
+ * The way that is worth least, and what it is worth. The way rides in the worth's low bits, so
+ * that the smaller of two is all there is to choose.
+ */
+static __always_inline __u32 table_victim(const struct table_set *set,
+					  const struct stile_limiter *limiter, __u64 now,
+					  __u64 *ret_worth)
+{
+	__u64 least = ~0ULL, candidate;
+	__u32 way;
+
+	for (way = 0; way < set->ways; way++) {
+		candidate = table_worth(set, limiter, way, now) << 3 | way;
+		if (candidate < least)
+			least = candidate;
+	}
+	*ret_worth = least >> 3;
+	return least & 7;
+}
+
+/* What became of a client that had no way. */
+enum table_room {
+	TABLE_ROOM_FREE,    /* it has one now: empty, as good as new, or another CPU was faster */
+	TABLE_ROOM_EVICTED, /* it has one now, and a live bucket made room */
+	TABLE_ROOM_NONE,    /* every way is live, and the limiter evicts none */
+	TABLE_ROOM_BUSY,    /* another CPU held the lock for too long */
+};
+
+/* Finds a way for a client that has none, as far as the caller saw. */
+static __always_inline enum table_room table_claim(const struct table_set *set,
+						   const struct stile_limiter *limiter,
+						   const struct table_event *event)
+{
+	enum table_room room = TABLE_ROOM_FREE;
+	__u64 worth;
+	__u32 victim;
+
+	if (!table_lock(set))
+		return TABLE_ROOM_BUSY;
+	if (table_find(set, &event->key) == TABLE_NONE) {
+		victim = table_victim(set, limiter, event->now, &worth);
+		if (worth > 1)
+			room = limiter->full == STILE_FULL_EVICT ? TABLE_ROOM_EVICTED :
+								   TABLE_ROOM_NONE;
+		if (room != TABLE_ROOM_NONE && victim < set->ways)
+			table_hand_over(set, limiter, victim, event);
+	}
+	table_unlock(set);
+	return room;
+}
+
+/* Notes a decision in the way's meta word; a refusal writes only where the word changes. */
+static __always_inline void table_note(const struct table_set *set,
+				       const struct stile_limiter *limiter, __u32 way,
+				       const struct table_event *event, bool admitted)
+{
+	__u32 meta = load_once(set->meta[way]);
+	__u32 next = meta_next(meta, meta_tick(limiter, event->now), admitted, event->random);
+
+	if (next != meta)
+		store_once(set->meta[way], next);
+}
+
+/* Whether the bucket would admit the event; changes nothing. A client without one is new. */
+static __always_inline enum table_answer table_peek(const struct table_set *set,
+						    const struct stile_limiter *limiter,
+						    const struct table_event *event)
+{
+	__u32 way = table_find(set, &event->key);
+	__u64 state = 0;
+
+	if (way < set->ways)
+		state = load_once(set->state[way]);
+	if (bucket_charge(limiter, state, event->now, &state))
+		return TABLE_ALLOWED;
+	return limiter->action == STILE_ACTION_COUNT ? TABLE_COUNTED : TABLE_LIMITED;
+}
+
+/* Judges the event, and charges it where it is let through: one try. */
+static __always_inline enum table_answer table_try(const struct table_set *set,
+						   const struct stile_limiter *limiter,
+						   const struct table_event *event)
+{
+	const bool counts = limiter->action == STILE_ACTION_COUNT;
+	__u32 way = table_find(set, &event->key);
+	__u64 state, charged;
+	bool admits;
+
+	if (way >= set->ways)
+		return TABLE_MISSING;
+	state = load_once(set->state[way]);
+	admits = bucket_charge(limiter, state, event->now, &charged);
+	if ((admits || counts) &&
+	    __sync_val_compare_and_swap(&set->state[way], state, charged) != state)
+		return TABLE_RACED;
+	if (table_differs(set, way, &event->key))
+		return TABLE_RACED;
+	table_note(set, limiter, way, event, admits);
+	return admits ? TABLE_ALLOWED : counts ? TABLE_COUNTED : TABLE_LIMITED;
+}
+
+/* Takes back a charge of a moment ago, where the client still has its bucket. */
+static __always_inline void table_refund(const struct table_set *set,
+					 const struct stile_limiter *limiter,
+					 const struct table_event *event)
+{
+	__u32 way = table_find(set, &event->key);
+	__u64 state;
+	__u32 try;
+
+	if (way >= set->ways)
+		return;
+	for (try = 0; try < TABLE_TRIES; try++) {
+		state = load_once(set->state[way]);
+		if (__sync_val_compare_and_swap(&set->state[way], state,
+						bucket_refund(limiter, state)) == state)
+			return;
+	}
+}
+
+#endif /* STILE_BPF_TABLE_H */

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What happens at packet arrival: parse, classify, charge, reply, account. The order in which a
+ * packet is looked at stands in classify.h; it is DESIGN 3.1.
+ */
+#include "account.h"
+#include "attempt.h"
+#include "charge.h"
+#include "classify.h"
+#include "maps.h"
+#include "parse.h"
+#include "reply.h"
+
+/* A trusted client's event, noted by the limiters that would have judged it. */
+static __always_inline void note_exempt(const struct class *class)
+{
+	int i;
+
+	if (class->edge)
+		account_decision(class->edge, STILE_DECISION_EXEMPT);
+	for (i = 0; i < STILE_JUDGES_MAX; i++) {
+		if (class->judges[i] == 0)
+			break;
+		account_decision(class->judges[i], STILE_DECISION_EXEMPT);
+	}
+}
+
+/* A new connection or a datagram, at a listener that limits them. */
+static __always_inline struct ruling judge_event(struct xdp_md *ctx, const struct pkt *pkt,
+						 const struct class *class)
+{
+	struct ruling ruling;
+	__u64 hash;
+
+	if (pkt->protocol == STILE_PROTOCOL_UDP)
+		return charge_event(pkt, class, pkt->source.word[1] ^ pkt->sport);
+	hash = attempt_hash(pkt);
+	if (attempt_repeats(ctx, pkt, hash))
+		return judge_pass(STILE_REASON_REPEATED);
+	ruling = charge_event(pkt, class, hash);
+	if (ruling.verdict == STILE_VERDICT_PASS)
+		attempt_remember(hash);
+	return ruling;
+}
+
+static __always_inline struct ruling judge_packet(struct xdp_md *ctx, struct pkt *pkt,
+						  __u32 interface)
+{
+	struct class class = {};
+	int unread;
+
+	if (!policy.enabled)
+		return judge_pass(STILE_REASON_DISABLED);
+	unread = parse((void *)(long)ctx->data, (void *)(long)ctx->data_end, pkt);
+	if (unread != PARSE_OK)
+		return judge_pass(unread);
+	classify(pkt, interface, &class);
+	if (!class.settled)
+		return judge_event(ctx, pkt, &class);
+	if (class.exempt)
+		note_exempt(&class);
+	return class.ruling;
+}
+
+SEC("xdp")
+int stile_xdp(struct xdp_md *ctx)
+{
+	__u32 interface = classify_interface(ctx->ingress_ifindex);
+	struct ruling ruling;
+	struct pkt pkt = {};
+
+	ruling = judge_packet(ctx, &pkt, interface);
+	if (ruling.verdict == STILE_VERDICT_REPLY) {
+		if (reply(ctx, &pkt, ruling.reply)) {
+			ruling.verdict = STILE_VERDICT_DROP;
+			ruling.reply = STILE_REPLY_FAILED;
+		}
+		account_reply(ruling.reply);
+	}
+	account_packet(interface, &ruling);
+	if (ruling.verdict == STILE_VERDICT_REPLY)
+		return XDP_TX;
+	return ruling.verdict == STILE_VERDICT_DROP ? XDP_DROP : XDP_PASS;
+}
