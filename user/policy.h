@@ -13,7 +13,7 @@
 #include <stile/abi.h>
 
 #include "config.h"
-#include "policy_names.h"
+#include "names.h"
 
 struct policy_machine {
 	uint64_t tick;	    /* ns per jiffy */

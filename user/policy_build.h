@@ -6,8 +6,8 @@
 #ifndef STILE_POLICY_BUILD_H
 #define STILE_POLICY_BUILD_H
 
+#include "names.h"
 #include "policy.h"
-#include "policy_names.h"
 
 /* Where a limiter is named for a protocol first. */
 struct policy_use {

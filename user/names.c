@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The enums of abi.h as the configuration file writes them. */
-#include "policy_names.h"
+#include "names.h"
 
 const char *const policy_protocol_names[_STILE_PROTOCOL_MAX + 1] = {
 	[STILE_PROTOCOL_TCP] = "tcp",

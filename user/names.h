@@ -3,8 +3,8 @@
  * Names of the enums of abi.h as in the configuration file ("sliding_window", "tcp", ...), each
  * list ended by NULL. They know no module: config reads by them, everything else prints by them.
  */
-#ifndef STILE_POLICY_NAMES_H
-#define STILE_POLICY_NAMES_H
+#ifndef STILE_NAMES_H
+#define STILE_NAMES_H
 
 #include <stile/abi.h>
 
@@ -15,4 +15,4 @@ extern const char *const policy_unit_names[_STILE_UNIT_MAX + 1];
 extern const char *const policy_full_names[_STILE_FULL_MAX + 1];
 extern const char *const policy_mode_names[_STILE_MODE_MAX + 1];
 
-#endif /* STILE_POLICY_NAMES_H */
+#endif /* STILE_NAMES_H */
