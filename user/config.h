@@ -45,7 +45,7 @@ struct config_limiter {
 	uint64_t limit;	 /* events per window; 0: not given, an error of policy.h */
 	uint64_t window; /* ns */
 	uint64_t burst;	 /* tokens; 0: not given, = limit */
-	struct place limit_place, window_place, burst_place;
+	struct place limit_place, window_place, burst_place, ipv6_prefix_place;
 	bool keyed; /* false: keys: [] */
 	uint8_t ipv4_prefix, ipv6_prefix;
 	bool has_unit;
@@ -54,6 +54,7 @@ struct config_limiter {
 	enum stile_action action;
 	uint32_t max_keys;
 	enum stile_full full;
+	bool flawed; /* in a draft: has mistakes, so that its values mean little */
 };
 
 struct config_ports {
@@ -76,6 +77,7 @@ struct config_listener {
 	struct config_judges judges;
 	struct config_source *sources;
 	size_t n_sources;
+	bool flawed; /* as above */
 };
 
 enum config_log_level { CONFIG_LOG_ERROR, CONFIG_LOG_WARNING, CONFIG_LOG_INFO, CONFIG_LOG_DEBUG };
@@ -107,6 +109,15 @@ int config_read(const char *path, struct diag *diag, struct config *ret_config);
 
 /* The same for text in memory; @length may be 0: an empty file, which is an error. */
 int config_parse(const char *text, size_t length, struct diag *diag, struct config *ret_config);
+
+/*
+ * Like config_read(), but a configuration with mistakes is written too, as a draft: without the
+ * values that are wrong, so that policy_compile() can look for mistakes of its own kind. True
+ * where *ret_config was written; false where nothing of it could be read.
+ */
+bool config_read_draft(const char *path, struct diag *diag, struct config *ret_config);
+bool config_parse_draft(const char *text, size_t length, struct diag *diag,
+			struct config *ret_config);
 
 /* The safe defaults that hold without a file. 0 or -ENOMEM. */
 int config_default(struct config *ret_config);

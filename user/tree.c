@@ -74,22 +74,24 @@ static int compare_keys(const void *a, const void *b)
 	return order;
 }
 
-static void report_repeated(const struct key *keys, size_t n, struct diag *diag)
+static void mark_repeated(struct tree *tree, const struct key *keys, size_t n, struct diag *diag)
 {
 	char quoted[DIAG_QUOTE_SIZE];
 	size_t first = 0;
 
 	for (size_t i = 1; i < n; i++) {
-		if (strcmp(keys[i].text, keys[first].text) != 0)
+		if (strcmp(keys[i].text, keys[first].text) != 0) {
 			first = i;
-		else
-			diag_error(diag, keys[i].node->place,
-				   "found %s again, expected it once: it is on line %u already",
-				   diag_quote(keys[i].text, quoted), keys[first].node->place.line);
+			continue;
+		}
+		tree->nodes[keys[i].node - tree->nodes].repeated = true;
+		diag_error(diag, keys[i].node->place,
+			   "found %s again, expected it once: it is on line %u already",
+			   diag_quote(keys[i].text, quoted), keys[first].node->place.line);
 	}
 }
 
-int tree_check_keys(const struct tree *tree, const struct tree_node *map, struct diag *diag)
+int tree_check_keys(struct tree *tree, const struct tree_node *map, struct diag *diag)
 {
 	autofree struct key *keys = NULL;
 	const struct tree_node *key, *value;
@@ -105,6 +107,6 @@ int tree_check_keys(const struct tree *tree, const struct tree_node *map, struct
 	for (n = 0; (key = tree_walk_map(tree, map, &walk, &value)); n++)
 		keys[n] = (struct key){ tree_text(tree, key), key };
 	qsort(keys, n, sizeof(*keys), compare_keys);
-	report_repeated(keys, n, diag);
+	mark_repeated(tree, keys, n, diag);
 	return 0;
 }

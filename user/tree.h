@@ -36,6 +36,7 @@ struct tree_node {
 	uint32_t size;	 /* nodes from here down, aliases followed */
 	uint32_t target; /* of an alias */
 	bool open;	 /* still being read */
+	bool repeated;	 /* a key that its map has already, which has been reported */
 };
 
 struct tree {
@@ -71,7 +72,7 @@ const struct tree_node *tree_walk_list(const struct tree *tree, const struct tre
 const struct tree_node *tree_walk_map(const struct tree *tree, const struct tree_node *map,
 				      struct tree_walk *walk, const struct tree_node **ret_value);
 
-/* Reports keys of @map that it has twice. 0 or -ENOMEM, which is not reported. */
-int tree_check_keys(const struct tree *tree, const struct tree_node *map, struct diag *diag);
+/* Reports and marks keys of @map that it has twice. 0 or -ENOMEM, which is not reported. */
+int tree_check_keys(struct tree *tree, const struct tree_node *map, struct diag *diag);
 
 #endif /* STILE_TREE_H */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Blocks: maps whose keys are fixed. A table says which keys a block has, which of them are known
+ * and not supported yet, and what reads each.
+ */
+#ifndef STILE_CONFIG_BLOCK_H
+#define STILE_CONFIG_BLOCK_H
+
+#include "config_value.h"
+
+/* Reads the value of one key into @object, which is what the block describes. */
+typedef void config_field_read(struct config_reader *reader, const struct tree_node *value,
+			       void *object);
+
+struct config_field {
+	const char *name;	 /* NULL ends a table */
+	config_field_read *read; /* NULL: not supported yet */
+};
+
+struct config_block {
+	const char *what;  /* "a listener" */
+	const char *where; /* "under listeners"; NULL: at the top */
+	const struct config_field *fields;
+};
+
+extern const struct config_block config_block_limiter, config_block_listener,
+	config_block_interface;
+
+void config_block_read(struct config_reader *reader, const struct tree_node *map,
+		       const struct config_block *block, void *object);
+
+void config_limiter_init(struct config_limiter *limiter);
+void config_listener_release(struct config_listener *listener);
+
+/* Maps of names to such blocks, read into struct config. */
+config_field_read config_read_limiters, config_read_listeners, config_read_interfaces;
+
+#endif /* STILE_CONFIG_BLOCK_H */
