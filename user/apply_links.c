@@ -13,16 +13,11 @@
 
 #include "apply_links.h"
 #include "loader.h"
+#include "names.h"
 #include "netif.h"
 #include "util.h"
 
 static const struct place nowhere = { 0, 0 };
-
-static const char *const mode_texts[_STILE_MODE_MAX] = {
-	[STILE_MODE_AUTO] = "any",
-	[STILE_MODE_NATIVE] = "native",
-	[STILE_MODE_GENERIC] = "generic",
-};
 
 static int report(const struct apply_link *link, const char *what, int error, struct diag *diag)
 {
@@ -176,8 +171,8 @@ static void report_attach(const struct apply_link *link, enum stile_mode mode, i
 		hint = ": its driver has no native XDP; 'mode: generic' does without";
 	else if (error == -ERANGE || error == -EINVAL)
 		hint = ": its MTU or its offloads may be too large for XDP";
-	diag_error(diag, nowhere, "attach to '%s' in %s mode: %s%s", link->name, mode_texts[mode],
-		   strerror(-error), hint);
+	diag_error(diag, nowhere, "attach to '%s' in %s mode: %s%s", link->name,
+		   policy_mode_names[mode], strerror(-error), hint);
 }
 
 /* Makes the new link, in the mode that is configured, or in the first that works. */

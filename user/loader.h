@@ -31,7 +31,7 @@ int loader_load(const struct policy *policy, const struct loader_kept *kept,
 		struct loader **ret_loader);
 void loader_free(struct loader *loader);
 
-/* What libbpf or the verifier said first of the last load that failed; "" where they said nothing. */
+/* What libbpf or the verifier said first of the last load that failed; "": nothing. */
 const char *loader_reason(void);
 
 /* The program's fd, borrowed. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The counter moved between the last sample that showed the old value and the first that showed
- * the new one. Kernels since 6.4 let it move at multiples of the tick (tick_setup_device), so a base
- * a little above a multiple is taken to be that multiple; where that is wrong, the map lags by an
- * eighth of a tick at most. On others the edge is where the old value was seen last.
+ * the new one. Kernels since 6.4 let it move at multiples of the tick (tick_setup_device), so a
+ * base a little above a multiple is taken to be that multiple; where that is wrong, the map lags
+ * by an eighth of a tick at most. On others the edge is where the old value was seen last.
  */
 #include "tick.h"
 

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * stile run: the daemon. It is not in the path of any packet: it puts configurations in force, lets
+ * entries of the lists expire, and answers. Ports are bound before anything is attached, so that
+ * a start that is refused leaves no trace.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <systemd/sd-daemon.h>
+#include <time.h>
+
+#include <event2/event.h>
+
+#include "cmd_run.h"
+#include "command.h"
+#include "control.h"
+#include "http.h"
+#include "lists.h"
+#include "loader.h"
+#include "log.h"
+#include "names.h"
+#include "pidfile.h"
+#include "util.h"
+
+enum run_event { RUN_TERM, RUN_INT, RUN_HUP, RUN_TICK, RUN_EVENTS };
+
+int run_load(struct run *run, struct diag *diag)
+{
+	struct run_servers servers = {};
+	struct apply_result applied;
+	struct config config;
+	int error;
+
+	error = run_source_read(&run->source, diag, &config);
+	if (error)
+		return error;
+	error = run_servers_bind(run, &config, diag, &servers);
+	if (error == 0)
+		error = apply_config(run->pins, &config, diag, &applied);
+	if (error) {
+		run_servers_free(&servers);
+		config_release(&config);
+		return error;
+	}
+	run_servers_adopt(run, &config, &servers, diag);
+	config_release(&run->config);
+	run->config = config;
+	run->applied = applied;
+	run->lists_error = 0;
+	log_setup(config.log_level, config.log_json);
+	return 0;
+}
+
+static void tell_systemd(const struct run *run)
+{
+	const struct apply_result *applied = &run->applied;
+	char names[STILE_INTERFACES_MAX * (sizeof(applied->interfaces[0].name) + 2)] = "";
+	size_t at = 0;
+
+	for (unsigned int i = 0; i < applied->n_interfaces; i++)
+		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s", i ? ", " : "",
+				       applied->interfaces[i].name);
+	(void)sd_notifyf(0, "READY=1\nSTATUS=Generation %" PRIu64 " on %s", applied->generation,
+			 names); /* without systemd there is nobody to tell */
+}
+
+static void log_applied(const struct run *run)
+{
+	const struct apply_result *applied = &run->applied;
+
+	for (unsigned int i = 0; i < applied->n_interfaces; i++)
+		log_info("%s: %s in %s mode", applied->interfaces[i].name,
+			 applied->interfaces[i].adopted ? "adopted, attached before" : "attached",
+			 policy_mode_names[applied->interfaces[i].mode]);
+}
+
+static char *describe_reload(const struct run *run, const struct diag *diag, bool ok)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	diag_print(diag, out);
+	if (ok)
+		fprintf(out, "generation %" PRIu64 " in force, bucket tables: %u kept, %u new\n",
+			run->applied.generation, run->applied.n_tables_kept,
+			run->applied.n_tables_new);
+	else
+		fputs("nothing was changed\n", out);
+	if (fclose(out) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+bool run_reload(struct run *run, char **ret_text)
+{
+	struct timespec now;
+	struct diag diag;
+	bool ok;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail: the clock exists */
+	(void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
+			 (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
+	diag_init(&diag, "");
+	ok = run_load(run, &diag) == 0;
+	log_diag(&diag);
+	if (ok) {
+		run->counts.reloads_ok++;
+		log_applied(run);
+		log_info("reloaded: generation %" PRIu64 ", bucket tables: %u kept, %u new",
+			 run->applied.generation, run->applied.n_tables_kept,
+			 run->applied.n_tables_new);
+	} else {
+		run->counts.reloads_failed++;
+		log_error("reload refused: nothing was changed");
+	}
+	run->counts.last_reload_ok = ok;
+	*ret_text = describe_reload(run, &diag, ok);
+	diag_release(&diag);
+	tell_systemd(run);
+	return ok;
+}
+
+static void on_stop(evutil_socket_t signal, short what, void *context)
+{
+	struct run *run = context;
+
+	(void)what; /* a signal is all it can be */
+	log_info("%s: stopping", strsignal((int)signal));
+	(void)event_base_loopbreak(run->base); /* fails only without a base */
+}
+
+static void on_hangup(evutil_socket_t signal, short what, void *context)
+{
+	autofree char *text = NULL;
+
+	(void)signal;
+	(void)what;
+	(void)run_reload(context, &text); /* the log has it; nobody waits for an answer */
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *context)
+{
+	struct run *run = context;
+	int result = lists_expire(run->pins);
+
+	(void)fd;
+	(void)what;
+	if (result >= 0 || result == run->lists_error)
+		return;
+	run->lists_error = result;
+	if (result == -ENOENT)
+		log_warning("nothing is attached any more: 'stile reload' puts it back");
+	else
+		log_warning("look for expired entries: %s", strerror(-result));
+}
+
+static bool add_events(struct run *run, struct event *events[RUN_EVENTS])
+{
+	const struct timeval second = { .tv_sec = 1 };
+
+	events[RUN_TERM] = evsignal_new(run->base, SIGTERM, on_stop, run);
+	events[RUN_INT] = evsignal_new(run->base, SIGINT, on_stop, run);
+	events[RUN_HUP] = evsignal_new(run->base, SIGHUP, on_hangup, run);
+	events[RUN_TICK] = event_new(run->base, -1, EV_PERSIST, on_tick, run);
+	for (size_t i = 0; i < RUN_EVENTS; i++) {
+		if (!events[i] || event_add(events[i], i == RUN_TICK ? &second : NULL) < 0)
+			return false;
+	}
+	return true;
+}
+
+static int start(struct run *run)
+{
+	struct diag diag;
+	int error;
+
+	diag_init(&diag, "");
+	error = run_load(run, &diag);
+	log_diag(&diag);
+	diag_release(&diag);
+	if (error) {
+		log_error("not started: %s", error == -EINVAL ? "see above" : strerror(-error));
+		return error;
+	}
+	if (!run->source.from_file)
+		log_info("no " STILE_CONFIG_PATH ": safe defaults, 500 connections a second and "
+			 "client on every TCP port");
+	log_applied(run);
+	log_info("stile " STILE_VERSION ": generation %" PRIu64 ", bucket tables: %u kept, %u new",
+		 run->applied.generation, run->applied.n_tables_kept, run->applied.n_tables_new);
+	if (run->http)
+		log_info("metrics on %s port %u", run->config.metrics_host, http_port(run->http));
+	run->counts.last_reload_ok = true;
+	tell_systemd(run);
+	return 0;
+}
+
+static int stop(struct run *run)
+{
+	struct run_servers servers = { .http = run->http, .control = run->control };
+	int error;
+
+	(void)sd_notify(0, "STOPPING=1"); /* without systemd there is nobody to tell */
+	run_servers_free(&servers);
+	if (run->config.keep_on_stop) {
+		log_info("stopped: protection stays in place (on_stop: keep)");
+		return COMMAND_DONE;
+	}
+	error = apply_detach(run->pins);
+	if (error) {
+		log_error("detach: %s", strerror(-error));
+		return COMMAND_FAILED;
+	}
+	log_info("stopped: nothing is attached any more");
+	return COMMAND_DONE;
+}
+
+static int serve(struct run *run)
+{
+	struct event *events[RUN_EVENTS] = {};
+	int result = COMMAND_FAILED;
+
+	run->base = event_base_new();
+	if (!run->base || !add_events(run, events))
+		log_error("event loop: %s", strerror(ENOMEM));
+	else if (start(run) == 0) {
+		if (event_base_dispatch(run->base) < 0)
+			log_error("event loop: %s", strerror(errno));
+		result = stop(run);
+	}
+	for (size_t i = 0; i < RUN_EVENTS; i++) {
+		if (events[i])
+			event_free(events[i]);
+	}
+	if (run->base)
+		event_base_free(run->base);
+	config_release(&run->config);
+	return result;
+}
+
+/* "/run/stile/NAME.lock" becomes "/run/stile/NAME.pid". */
+static void pidfile_path(const struct pins *pins, char ret_path[PATH_MAX])
+{
+	const char *dot = strrchr(pins->lock, '.');
+
+	snprintf(ret_path, PATH_MAX, "%.*s.pid", (int)(dot - pins->lock), pins->lock);
+}
+
+static int run_alone(struct run *run)
+{
+	char path[PATH_MAX];
+	pid_t other = 0;
+	int fd, result;
+
+	pidfile_path(run->pins, path);
+	result = pins_prepare(run->pins);
+	if (result)
+		return command_failed("prepare " PINS_BPFFS ": %s", strerror(-result));
+	fd = pidfile_take(path, &other);
+	if (fd == -EBUSY)
+		return command_failed("another daemon runs already, process %ld", (long)other);
+	if (fd < 0)
+		return command_failed("%s: %s", path, strerror(-fd));
+	result = serve(run);
+	pidfile_remove(path, fd);
+	return result;
+}
+
+static int add_interface(const struct command *command, struct run_source *source, const char *name)
+{
+	if (*name == '\0' || strlen(name) >= sizeof(((struct stile_interface *)NULL)->name))
+		return command_usage(command, "interface '%s': expected 1 to 15 characters", name);
+	if (source->n_interfaces == STILE_INTERFACES_MAX)
+		return command_usage(command, "more than %d interfaces", STILE_INTERFACES_MAX);
+	for (unsigned int i = 0; i < source->n_interfaces; i++) {
+		if (strcmp(source->interfaces[i], name) == 0)
+			return COMMAND_DONE;
+	}
+	source->interfaces[source->n_interfaces++] = name;
+	return COMMAND_DONE;
+}
+
+static void log_libbpf(const char *line)
+{
+	log_debug("%s", line);
+}
+
+int cmd_run(const struct command *command, const struct pins *pins, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "interface", required_argument, NULL, 'i' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct run run = { .pins = pins };
+	int option, result;
+
+	while ((option = getopt_long(argc, argv, ":c:i:", options, NULL)) != -1) {
+		result = COMMAND_DONE;
+		if (option == 'c')
+			run.source.path = optarg;
+		else if (option == 'i')
+			result = add_interface(command, &run.source, optarg);
+		else
+			result = command_bad_option(command, option, argv);
+		if (result != COMMAND_DONE)
+			return result;
+	}
+	if (optind < argc)
+		return command_too_many(command, argv[optind]);
+	(void)signal(SIGPIPE, SIG_IGN); /* a client that hangs up is no reason to end */
+	loader_messages(log_libbpf);
+	return run_alone(&run);
+}

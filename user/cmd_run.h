@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the files of the daemon share: cmd_run.c and cmd_run_*.c. */
+#ifndef STILE_CMD_RUN_H
+#define STILE_CMD_RUN_H
+
+#include <stdbool.h>
+
+#include "apply.h"
+#include "config.h"
+#include "diag.h"
+#include "metrics.h"
+#include "pins.h"
+
+struct control;
+struct event_base;
+struct http;
+
+/* Where the configuration comes from. */
+struct run_source {
+	const char *path; /* as given, or NULL: the default path or, without that, safe defaults */
+	const char *interfaces[STILE_INTERFACES_MAX]; /* in place of the configuration's */
+	unsigned int n_interfaces;
+	bool from_file; /* once a file was read, safe defaults never take its place */
+};
+
+struct run {
+	const struct pins *pins;
+	struct run_source source;
+	struct config config; /* in force; all zero before the first load */
+	struct apply_result applied;
+	struct metrics_daemon counts;
+	struct event_base *base;
+	struct http *http;	 /* NULL: no metrics server */
+	struct control *control; /* NULL before the first load */
+	int lists_error;	 /* of the last look at the lists, told once */
+};
+
+/* Reads the configuration. 0 or -errno with the mistakes in @diag, which it names. */
+int run_source_read(struct run_source *source, struct diag *diag, struct config *ret_config);
+
+/*
+ * Reads the configuration and puts it in force, servers included. Where it fails, nothing has
+ * changed, and the mistakes are in @diag.
+ */
+int run_load(struct run *run, struct diag *diag);
+
+/* As run_load(), told to systemd and the log. @ret_text (malloc'ed) is for whoever asked. */
+bool run_reload(struct run *run, char **ret_text);
+
+/*
+ * Binds what @next listens on and @run does not yet, so that a port that is taken is known before
+ * anything changes. 0 or -errno, with the reason in @diag.
+ */
+struct run_servers {
+	struct http *http;
+	struct control *control;
+};
+int run_servers_bind(struct run *run, const struct config *next, struct diag *diag,
+		     struct run_servers *ret_servers);
+void run_servers_free(struct run_servers *servers);
+
+/* Puts them in the place of those of run->config, which is still the one before. */
+void run_servers_adopt(struct run *run, const struct config *next, struct run_servers *servers,
+		       struct diag *diag);
+
+#endif /* STILE_CMD_RUN_H */

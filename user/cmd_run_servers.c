@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the daemon listens on: the metrics port and the control socket, and what they answer. */
+#include <errno.h>
+#include <string.h>
+
+#include "cmd_run.h"
+#include "control.h"
+#include "http.h"
+#include "snapshot.h"
+#include "util.h"
+
+static const struct place nowhere = { 0, 0 };
+
+static bool take_snapshot(const struct run *run, FILE *out, struct snapshot **ret_snapshot)
+{
+	int error = snapshot_take(run->pins, ret_snapshot);
+
+	if (error == -ENOENT)
+		fputs("nothing is attached: protection was taken out of the kernel\n", out);
+	else if (error)
+		fprintf(out, "read the kernel's maps: %s\n", strerror(-error));
+	return error == 0;
+}
+
+static bool write_metrics(FILE *out, void *context)
+{
+	const struct run *run = context;
+	struct snapshot *snapshot;
+
+	if (!take_snapshot(run, out, &snapshot))
+		return false;
+	metrics_render(snapshot, &run->counts, out);
+	snapshot_free(snapshot);
+	return true;
+}
+
+static bool write_health(FILE *out, void *context)
+{
+	const struct run *run = context;
+	struct snapshot *snapshot;
+	bool healthy = true;
+
+	if (!take_snapshot(run, out, &snapshot))
+		return false;
+	for (size_t slot = 0; slot < STILE_INTERFACES_MAX; slot++) {
+		const char *name = snapshot->policy.interfaces[slot].name;
+
+		if (*name && !snapshot->interfaces[slot].attached) {
+			fprintf(out, "not attached to '%s', which should be protected\n", name);
+			healthy = false;
+		}
+	}
+	if (healthy)
+		fputs("ok\n", out);
+	snapshot_free(snapshot);
+	return healthy;
+}
+
+static bool handle_request(const char *request, char **ret_text, void *context)
+{
+	if (strcmp(request, "reload") == 0)
+		return run_reload(context, ret_text);
+	if (asprintf(ret_text, "unknown request '%s', expected 'reload'\n", request) < 0)
+		*ret_text = NULL; /* undefined after a failure */
+	return false;
+}
+
+static int listen_http(struct run *run, const struct config *config, struct http **ret_http)
+{
+	const struct http_pages pages = {
+		.metrics = write_metrics,
+		.healthz = write_health,
+		.context = run,
+	};
+
+	return http_listen(run->base, config->metrics_host, config->metrics_port, &pages, ret_http);
+}
+
+static bool same_listen(const struct config *one, const struct config *other)
+{
+	if (!one->metrics_host || !other->metrics_host)
+		return one->metrics_host == other->metrics_host;
+	return strcmp(one->metrics_host, other->metrics_host) == 0 &&
+	       one->metrics_port == other->metrics_port;
+}
+
+static int bind_http(struct run *run, const struct config *next, struct diag *diag,
+		     struct http **ret_http)
+{
+	int error;
+
+	if (!next->metrics_host || (run->http && same_listen(&run->config, next)))
+		return 0;
+	error = listen_http(run, next, ret_http);
+	if (error == -EADDRINUSE && run->http && run->config.metrics_port == next->metrics_port)
+		return 0; /* by ourselves, at another address: adopted after that one is closed */
+	if (error)
+		diag_error(diag, nowhere, "metrics: listen on '%s' port %u: %s", next->metrics_host,
+			   next->metrics_port, strerror(-error));
+	return error;
+}
+
+static const char *control_path(const struct run *run, const struct config *config)
+{
+	return config->control ? config->control : run->pins->control;
+}
+
+/* A reload may have been asked for by this very socket, so it stays as it is until the end. */
+static int bind_control(struct run *run, const struct config *next, struct diag *diag,
+			struct control **ret_control)
+{
+	const char *path = control_path(run, next);
+	int error;
+
+	if (run->control) {
+		if (strcmp(path, control_path(run, &run->config)) != 0)
+			diag_warning(diag, nowhere,
+				     "control: the socket moves to '%s' at the next start", path);
+		return 0;
+	}
+	error = control_listen(run->base, path, handle_request, run, ret_control);
+	if (error)
+		diag_error(diag, nowhere, "control: listen on '%s': %s", path, strerror(-error));
+	return error;
+}
+
+int run_servers_bind(struct run *run, const struct config *next, struct diag *diag,
+		     struct run_servers *ret_servers)
+{
+	struct run_servers servers = {};
+	int error;
+
+	error = bind_http(run, next, diag, &servers.http);
+	if (error)
+		return error;
+	error = bind_control(run, next, diag, &servers.control);
+	if (error) {
+		run_servers_free(&servers);
+		return error;
+	}
+	*ret_servers = servers;
+	return 0;
+}
+
+void run_servers_free(struct run_servers *servers)
+{
+	if (servers->http)
+		http_free(servers->http);
+	if (servers->control)
+		control_free(servers->control);
+	*servers = (struct run_servers){};
+}
+
+static void adopt_http(struct run *run, const struct config *next, struct http *http,
+		       struct diag *diag)
+{
+	int error;
+
+	if (run->http && same_listen(&run->config, next))
+		return;
+	if (run->http)
+		http_free(run->http);
+	run->http = http;
+	if (http || !next->metrics_host)
+		return;
+	error = listen_http(run, next, &run->http);
+	if (error)
+		diag_warning(diag, nowhere, "metrics: listen on '%s' port %u: %s: no metrics",
+			     next->metrics_host, next->metrics_port, strerror(-error));
+}
+
+void run_servers_adopt(struct run *run, const struct config *next, struct run_servers *servers,
+		       struct diag *diag)
+{
+	adopt_http(run, next, servers->http, diag);
+	if (servers->control)
+		run->control = servers->control;
+	*servers = (struct run_servers){};
+}

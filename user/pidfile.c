@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The lock says whether a process runs, since it goes with the process; the number in the file is
+ * for people. The holder removes the file, so that whoever locked one asks whether it still is
+ * the one at the path.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pidfile.h"
+#include "util.h"
+
+static bool still_there(const char *path, int fd)
+{
+	struct stat ours, there;
+
+	return fstat(fd, &ours) == 0 && stat(path, &there) == 0 && ours.st_dev == there.st_dev &&
+	       ours.st_ino == there.st_ino;
+}
+
+static pid_t read_pid(int fd)
+{
+	char text[32];
+	ssize_t length = pread(fd, text, sizeof(text) - 1, 0);
+
+	if (length <= 0)
+		return 0;
+	text[length] = '\0';
+	return (pid_t)strtol(text, NULL, 10);
+}
+
+static int write_pid(int fd)
+{
+	char text[32];
+	int length = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
+
+	if (ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)length, 0) < 0)
+		return -errno;
+	return 0;
+}
+
+int pidfile_take(const char *path, pid_t *ret_other)
+{
+	int error;
+
+	for (;;) {
+		autofd int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+
+		if (fd < 0)
+			return -errno;
+		if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+			if (errno != EWOULDBLOCK)
+				return -errno;
+			*ret_other = read_pid(fd);
+			return -EBUSY;
+		}
+		if (!still_there(path, fd))
+			continue;
+		error = write_pid(fd);
+		return error ? error : take_fd(&fd);
+	}
+}
+
+void pidfile_remove(const char *path, int fd)
+{
+	(void)unlink(path); /* where it stays, the lock goes all the same */
+	close(fd);
+}
