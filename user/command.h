@@ -4,8 +4,8 @@
 #define STILE_COMMAND_H
 
 #include "pins.h"
+#include "version.h"
 
-#define STILE_VERSION "0.1.0"
 #define STILE_CONFIG_PATH "/etc/stile/stile.yaml"
 
 /* Exit codes: public, see stile.8. */

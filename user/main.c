@@ -33,14 +33,17 @@ static const struct command commands[] = {
 	  "  --control PATH    the daemon's control socket, where its configuration sets one\n" },
 	{ "status", cmd_status, "[--json]",
 	  "What is attached where and how, listeners, limiters, totals, lists", OPTION_JSON },
-	{ "clients", cmd_clients, "[--limiter NAME] [--sort KEY] [--top N] [--json]",
+	{ "clients", cmd_clients, "[--limiter NAME] [--sort KEY] [--top N] [--all] [--json]",
 	  "The clients that limiters keep track of",
 	  "  --limiter NAME    of this rate limiter; default: of all\n"
 	  "  --sort KEY        refused, admitted, wait, idle or address; default: refused\n"
-	  "  --top N           the first N; default: all\n" OPTION_JSON },
-	{ "explain", cmd_explain, "ADDRESS [--listener NAME] [--json]",
+	  "  --top N           the first N, 0 for all; default: 20\n"
+	  "  --all             those too whose bucket is as good as new again\n" OPTION_JSON },
+	{ "explain", cmd_explain, "ADDRESS [--listener NAME] [-i IFACE] [--json]",
 	  "What would become of a client now, by which rule, and when it will be admitted",
-	  "  --listener NAME   at this listener; default: at each\n" OPTION_JSON },
+	  "  --listener NAME   at this listener; default: at each\n"
+	  "  -i, --interface IFACE\n"
+	  "                    arriving there; default: on any\n" OPTION_JSON },
 	{ "block", cmd_block, "CIDR [--for TIME] [--dry-run]",
 	  "Drops every packet of a client or network, at once", OPTION_FOR },
 	{ "unblock", cmd_block, "CIDR [--dry-run]", "Undoes block", OPTION_DRY_RUN },

@@ -10,7 +10,8 @@
 
 #include "labels.h"
 #include "metrics.h"
-#include "policy.h"
+#include "names.h"
+#include "version.h"
 
 static void head(FILE *out, const char *name, const char *type, const char *help)
 {

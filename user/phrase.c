@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "names.h"
 #include "phrase.h"
-#include "policy.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the commands share that only read. They ask the pins alone, so a dead daemon is no matter. */
+/* What the commands share that only read. They ask the pins alone: a dead daemon is no matter. */
 #include <errno.h>
 #include <string.h>
 
@@ -113,6 +113,14 @@ int reading_print_json(json_t *json)
 	if (r < 0 || putchar('\n') == EOF)
 		return command_failed("print JSON: %s", strerror(EIO));
 	return COMMAND_DONE;
+}
+
+void reading_append(json_t **array, json_t *value)
+{
+	if (json_array_append_new(*array, value) == 0)
+		return;
+	json_decref(*array);
+	*array = NULL;
 }
 
 json_t *reading_seconds(uint64_t ns)

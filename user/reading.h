@@ -29,6 +29,9 @@ int reading_interface(const struct stile_policy *policy, const char *name, uint3
 /* Prints @json and releases it; NULL: there was no memory for it. */
 int reading_print_json(json_t *json);
 
+/* Appends @value. Where there is no memory for it, both are released and *@array becomes NULL. */
+void reading_append(json_t **array, json_t *value);
+
 /* A span for JSON: seconds. */
 json_t *reading_seconds(uint64_t ns);
 

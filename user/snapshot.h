@@ -35,7 +35,7 @@ struct snapshot_listed {
 struct snapshot {
 	struct stile_policy policy;
 	uint64_t now; /* ns of CLOCK_MONOTONIC, when it was taken */
-	struct snapshot_interface interfaces[STILE_INTERFACES_MAX]; /* by slot, as all that follow */
+	struct snapshot_interface interfaces[STILE_INTERFACES_MAX]; /* by slot, like the rest */
 	struct snapshot_limiter limiters[STILE_LIMITERS_MAX];
 	struct stile_decisions decisions[STILE_ATTACHMENTS_MAX];
 	struct stile_replies replies;
@@ -95,7 +95,14 @@ struct snapshot_judgement {
 	bool known;		       /* the table holds a bucket for it */
 };
 
-/* What would become of an event of @address at @listener (a slot) now, arriving on @interface. */
+/* A connection or a datagram of @address. */
+struct snapshot_event {
+	uint8_t address[16];
+	uint32_t listener;  /* slot, where it is going */
+	uint32_t interface; /* slot, where it arrives */
+};
+
+/* What would become of an event now. */
 struct snapshot_verdict {
 	enum stile_verdict verdict;
 	enum stile_reason reason;
@@ -111,7 +118,6 @@ struct snapshot_verdict {
 };
 
 int snapshot_explain(const struct pins *pins, const struct snapshot *snapshot,
-		     const uint8_t address[16], uint32_t listener, uint32_t interface,
-		     struct snapshot_verdict *ret_verdict);
+		     const struct snapshot_event *event, struct snapshot_verdict *ret_verdict);
 
 #endif /* STILE_SNAPSHOT_H */

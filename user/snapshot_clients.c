@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The clients in the limiters' tables, read through a mapping of them: a million in milliseconds. */
+/* The clients in the limiters' tables, through a mapping of them: a million in milliseconds. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -17,12 +17,10 @@
 
 #define NESTED 8 /* as CLASSIFY_NESTED */
 
-/* The event that is asked about. */
 struct question {
 	const struct pins *pins;
 	const struct snapshot *snapshot;
-	const uint8_t *address;
-	uint32_t listener, interface;
+	const struct snapshot_event *event;
 };
 
 static int open_map(const struct question *question, const struct snapshot_shape *shape)
@@ -44,7 +42,7 @@ static void list_decides(const struct question *question, const struct stile_lis
 {
 	verdict->listed = true;
 	verdict->prefix.bits = (uint8_t)entry->bits;
-	memcpy(verdict->prefix.address, question->address, sizeof(verdict->prefix.address));
+	memcpy(verdict->prefix.address, question->event->address, sizeof(verdict->prefix.address));
 	prefix_mask(verdict->prefix.address, entry->bits);
 	verdict->expires = entry->expires ? entry->expires - question->snapshot->now : 0;
 }
@@ -61,7 +59,7 @@ static int look_up_list(const struct question *question, const char *name,
 
 	if (fd < 0)
 		return fd;
-	memcpy(key.address, question->address, sizeof(key.address));
+	memcpy(key.address, question->event->address, sizeof(key.address));
 	for (int i = 0; i < NESTED; i++) {
 		int r = bpf_map_lookup_elem(fd, &key, &entry);
 
@@ -90,8 +88,8 @@ static int find_source_prefix(const struct question *question, struct prefix *re
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < n; i++) {
-		if (sources[i].listener != question->listener ||
-		    !prefix_contains(&sources[i].prefix, question->address))
+		if (sources[i].listener != question->event->listener ||
+		    !prefix_contains(&sources[i].prefix, question->event->address))
 			continue;
 		if (!longest || sources[i].prefix.bits > longest->bits)
 			longest = &sources[i].prefix;
@@ -108,14 +106,14 @@ static int look_up_source(const struct question *question, uint16_t judges[STILE
 {
 	const struct snapshot_shape shape = { "sources", sizeof(struct stile_source_key),
 					      sizeof(struct stile_source) };
-	struct stile_source_key key = { .bits = 32 + 128, .listener = question->listener };
+	struct stile_source_key key = { .bits = 32 + 128, .listener = question->event->listener };
 	autofd int fd = open_map(question, &shape);
 	struct stile_source source;
 	int r;
 
 	if (fd < 0)
 		return fd;
-	memcpy(key.address, question->address, sizeof(key.address));
+	memcpy(key.address, question->event->address, sizeof(key.address));
 	r = bpf_map_lookup_elem(fd, &key, &source);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
@@ -142,7 +140,7 @@ static int judge(const struct question *question, uint32_t attachment,
 	*ret_judgement = (struct snapshot_judgement){ .attachment = attachment, .limiter = slot };
 	found = snapshot_table_find(
 		&(struct snapshot_table_view){ policy, slot, table.sets, question->snapshot->now },
-		question->address, &ret_judgement->client);
+		question->event->address, &ret_judgement->client);
 	snapshot_maps_table_release(&table);
 	ret_judgement->known = found == SNAPSHOT_TABLE_KNOWN;
 	if (found == SNAPSHOT_TABLE_FULL)
@@ -160,8 +158,8 @@ static int judge_all(const struct question *question, const uint16_t judges[STIL
 		     struct snapshot_verdict *verdict)
 {
 	const struct stile_listener *listener =
-		&question->snapshot->policy.listeners[question->listener];
-	uint16_t edge = listener->edges[question->interface];
+		&question->snapshot->policy.listeners[question->event->listener];
+	uint16_t edge = listener->edges[question->event->interface];
 	int r = 0;
 
 	if (edge)
@@ -175,9 +173,9 @@ static int judge_all(const struct question *question, const uint16_t judges[STIL
 static struct pkt event_packet(const struct question *question)
 {
 	const struct stile_policy *policy = &question->snapshot->policy;
-	struct pkt pkt = { .protocol = policy->listeners[question->listener].protocol };
+	struct pkt pkt = { .protocol = policy->listeners[question->event->listener].protocol };
 
-	memcpy(&pkt.source, question->address, sizeof(pkt.source));
+	memcpy(&pkt.source, question->event->address, sizeof(pkt.source));
 	pkt.ipv4 = address_is_ipv4(&pkt.source);
 	pkt.destination.word[1] = swap64(KEY_MAPPED << 32 | 0xc0000201); /* 192.0.2.1 */
 	if (!pkt.ipv4)
@@ -256,7 +254,7 @@ static void conclude(const struct question *question, struct snapshot_verdict *v
 static int answer(const struct question *question, struct snapshot_verdict *verdict)
 {
 	const struct stile_policy *policy = &question->snapshot->policy;
-	const struct stile_listener *listener = &policy->listeners[question->listener];
+	const struct stile_listener *listener = &policy->listeners[question->event->listener];
 	uint16_t judges[STILE_JUDGES_MAX];
 	struct stile_control control;
 	int r;
@@ -290,14 +288,14 @@ static int answer(const struct question *question, struct snapshot_verdict *verd
 }
 
 int snapshot_explain(const struct pins *pins, const struct snapshot *snapshot,
-		     const uint8_t address[16], uint32_t listener, uint32_t interface,
-		     struct snapshot_verdict *ret_verdict)
+		     const struct snapshot_event *event, struct snapshot_verdict *ret_verdict)
 {
-	const struct question question = { pins, snapshot, address, listener, interface };
+	const struct question question = { pins, snapshot, event };
 	struct snapshot_verdict verdict = { 0 };
 	int r;
 
-	if (listener == 0 || listener >= STILE_LISTENERS_MAX || interface >= STILE_INTERFACES_MAX)
+	if (event->listener == 0 || event->listener >= STILE_LISTENERS_MAX ||
+	    event->interface >= STILE_INTERFACES_MAX)
 		return -EINVAL;
 	r = answer(&question, &verdict);
 	if (r < 0)

@@ -39,24 +39,47 @@ static bool reserve(struct table_print *table)
 	return true;
 }
 
+static char *format_text(const char *format, va_list arguments)
+{
+	char *text;
+
+	return vasprintf(&text, format, arguments) < 0 ? NULL : text;
+}
+
 void table_print_cell(struct table_print *table, const char *format, ...)
 {
 	va_list arguments;
-	char *cell;
-	int length;
+	char *cell = NULL;
 
-	if (table->failed || !reserve(table)) {
-		table->failed = true;
-		return;
+	if (!table->failed && reserve(table)) {
+		va_start(arguments, format);
+		cell = format_text(format, arguments);
+		va_end(arguments);
 	}
+	if (cell)
+		table->cells[table->n_cells++] = cell;
+	else
+		table->failed = true;
+}
+
+void table_print_item(struct table_print *table, const char *format, ...)
+{
+	char **cell = &table->cells[table->n_cells - 1];
+	char *item, *joined = NULL;
+	va_list arguments;
+
+	if (table->failed)
+		return;
 	va_start(arguments, format);
-	length = vasprintf(&cell, format, arguments);
+	item = format_text(format, arguments);
 	va_end(arguments);
-	if (length < 0) {
+	if (!item || asprintf(&joined, "%s%s%s", *cell, **cell ? ", " : "", item) < 0)
 		table->failed = true;
+	free(item);
+	if (table->failed)
 		return;
-	}
-	table->cells[table->n_cells++] = cell;
+	free(*cell);
+	*cell = joined;
 }
 
 static int width(const struct table_print *table, size_t column)

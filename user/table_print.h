@@ -30,6 +30,10 @@ void table_print_init(struct table_print *table, const struct table_print_column
 __attribute__((format(printf, 2, 3))) void table_print_cell(struct table_print *table,
 							    const char *format, ...);
 
+/* Adds an item to the cell that was added last, after a comma where it holds one already. */
+__attribute__((format(printf, 2, 3))) void table_print_item(struct table_print *table,
+							    const char *format, ...);
+
 /* Writes the headings and every whole row. 0, or -ENOMEM where a cell could not be kept. */
 int table_print_write(const struct table_print *table, FILE *out);
 

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * An explanation as text and as JSON. As text it has a line for every rule that was looked at, in
+ * the order of the kernel side, and the verdict under them.
+ */
+#include <inttypes.h>
+
+#include "explain_print.h"
+#include "labels.h"
+#include "names.h"
+#include "phrase.h"
+#include "reading.h"
+#include "table_print.h"
+#include "util.h"
+
+static void print_subject(const struct explain_subject *subject, FILE *out)
+{
+	const struct stile_policy *policy = &subject->snapshot->policy;
+	const struct stile_listener *listener = &policy->listeners[subject->listener];
+	char address[PREFIX_TEXT_SIZE];
+	const char *separator = ", on ";
+
+	fprintf(out, "%s at listener %s (%s)", prefix_format_address(subject->address, address),
+		listener->name, policy_protocol_names[listener->protocol]);
+	for (uint32_t i = 0; i < STILE_INTERFACES_MAX; i++) {
+		if (!(subject->interfaces & 1U << i))
+			continue;
+		fprintf(out, "%s%s", separator, policy->interfaces[i].name);
+		separator = ", ";
+	}
+	fputs(":\n", out);
+}
+
+static void row(struct table_print *table, const char *rule, const char *result, const char *detail)
+{
+	table_print_cell(table, "  %s", rule);
+	table_print_cell(table, "%s", result);
+	table_print_cell(table, "%s", detail);
+}
+
+static void add_listed(const struct snapshot_verdict *verdict, const char *list,
+		       struct table_print *table)
+{
+	char prefix[PREFIX_TEXT_SIZE], left[PHRASE_SIZE];
+
+	table_print_cell(table, "  %s", list);
+	table_print_cell(table, "yes");
+	if (verdict->expires)
+		table_print_cell(table, "by %s, for another %s",
+				 prefix_format(&verdict->prefix, prefix),
+				 phrase_duration(verdict->expires, left));
+	else
+		table_print_cell(table, "by %s", prefix_format(&verdict->prefix, prefix));
+}
+
+static void add_lists(const struct explain_subject *subject, const struct snapshot_verdict *verdict,
+		      struct table_print *table)
+{
+	const struct stile_policy *policy = &subject->snapshot->policy;
+	char prefix[PREFIX_TEXT_SIZE];
+
+	if (verdict->reason == STILE_REASON_BLOCKED)
+		return add_listed(verdict, "blocked", table);
+	row(table, "blocked", "no", "");
+	if (verdict->listed)
+		return add_listed(verdict, "trusted", table);
+	row(table, "trusted", "no", "");
+	if (verdict->own_policy)
+		row(table, "source", prefix_format(&verdict->prefix, prefix),
+		    "its own policy instead of the listener's");
+	else if (policy->listeners[subject->listener].has_sources)
+		row(table, "source", "no", "the listener's policy");
+}
+
+static void add_judgement(const struct explain_subject *subject,
+			  const struct snapshot_judgement *judgement, struct table_print *table)
+{
+	const struct stile_limiter *limiter =
+		&subject->snapshot->policy.limiters[judgement->limiter];
+	bool tokens = limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET;
+	char limit[PHRASE_SIZE], wait[PHRASE_SIZE];
+
+	table_print_cell(table, "  %s", limiter->name);
+	table_print_cell(table, "%s", labels_decision[judgement->decision]);
+	phrase_limit(limiter, limit);
+	if (judgement->client.wait)
+		table_print_cell(table, "%" PRIu64 " of %llu used (%s), room in %s",
+				 judgement->client.used, tokens ? limiter->burst : limiter->limit,
+				 limit, phrase_duration(judgement->client.wait, wait));
+	else
+		table_print_cell(table, "%" PRIu64 " of %llu used (%s)%s", judgement->client.used,
+				 tokens ? limiter->burst : limiter->limit, limit,
+				 judgement->known ? "" : ", a new client");
+}
+
+static void add_verdict(const struct snapshot_verdict *verdict, struct table_print *table)
+{
+	char wait[PHRASE_SIZE];
+
+	table_print_cell(table, "  verdict");
+	table_print_cell(table, "%s", labels_verdict[verdict->verdict]);
+	if (verdict->wait)
+		table_print_cell(table, "%s: %s; admitted in %s", labels_reason[verdict->reason],
+				 labels_reason_text[verdict->reason],
+				 phrase_duration(verdict->wait, wait));
+	else
+		table_print_cell(table, "%s: %s", labels_reason[verdict->reason],
+				 labels_reason_text[verdict->reason]);
+}
+
+int explain_print(const struct explain_subject *subject, const struct snapshot_verdict *verdict,
+		  FILE *out)
+{
+	static const struct table_print_column columns[] = { { NULL, false },
+							     { NULL, false },
+							     { NULL, false } };
+	struct table_print table;
+	int r;
+
+	table_print_init(&table, columns, ARRAY_SIZE(columns));
+	if (verdict->reason != STILE_REASON_DISABLED)
+		add_lists(subject, verdict, &table);
+	for (unsigned int i = 0; i < verdict->n_judges; i++)
+		add_judgement(subject, &verdict->judges[i], &table);
+	add_verdict(verdict, &table);
+	print_subject(subject, out);
+	r = table_print_write(&table, out);
+	table_print_release(&table);
+	return r;
+}
+
+static json_t *interfaces_json(const struct explain_subject *subject)
+{
+	json_t *names = json_array();
+
+	for (uint32_t i = 0; i < STILE_INTERFACES_MAX; i++) {
+		if (subject->interfaces & 1U << i)
+			json_array_append_new(
+				names, json_string(subject->snapshot->policy.interfaces[i].name));
+	}
+	return names;
+}
+
+static json_t *judgement_json(const struct stile_policy *policy,
+			      const struct snapshot_judgement *judgement)
+{
+	const struct snapshot_client *client = &judgement->client;
+	const struct stile_limiter *limiter = &policy->limiters[judgement->limiter];
+	bool tokens = limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET;
+
+	return json_pack("{ss, ss, sb, sI, sI, sI, sI, so}", "limiter", limiter->name, "result",
+			 labels_decision[judgement->decision], "known", judgement->known, "used",
+			 (json_int_t)client->used, "of",
+			 (json_int_t)(tokens ? limiter->burst : limiter->limit), "admitted",
+			 (json_int_t)client->admitted, "refused", (json_int_t)client->refused,
+			 "wait_seconds", reading_seconds(client->wait));
+}
+
+static json_t *judges_json(const struct explain_subject *subject,
+			   const struct snapshot_verdict *verdict)
+{
+	json_t *judges = json_array();
+
+	for (unsigned int i = 0; i < verdict->n_judges; i++)
+		json_array_append_new(
+			judges, judgement_json(&subject->snapshot->policy, &verdict->judges[i]));
+	return judges;
+}
+
+/* The list's or the source's entry that decides, or null. */
+static json_t *entry_json(const struct snapshot_verdict *verdict, bool is_it)
+{
+	char prefix[PREFIX_TEXT_SIZE];
+
+	return is_it ? json_string(prefix_format(&verdict->prefix, prefix)) : json_null();
+}
+
+json_t *explain_json(const struct explain_subject *subject, const struct snapshot_verdict *verdict)
+{
+	const struct stile_listener *listener =
+		&subject->snapshot->policy.listeners[subject->listener];
+	bool blocked = verdict->reason == STILE_REASON_BLOCKED;
+	const char *reply = verdict->verdict == STILE_VERDICT_REPLY ? labels_reply[verdict->reply]
+								    : NULL;
+
+	return json_pack("{ss, ss, so, ss, ss, ss?, so, so, so, so, so, so}", "listener",
+			 listener->name, "protocol", policy_protocol_names[listener->protocol],
+			 "interfaces", interfaces_json(subject), "verdict",
+			 labels_verdict[verdict->verdict], "reason", labels_reason[verdict->reason],
+			 "reply", reply, "blocked_by", entry_json(verdict, blocked), "trusted_by",
+			 entry_json(verdict, verdict->listed && !blocked), "source",
+			 entry_json(verdict, verdict->own_policy), "listed_seconds",
+			 verdict->expires ? reading_seconds(verdict->expires) : json_null(),
+			 "limiters", judges_json(subject, verdict), "wait_seconds",
+			 reading_seconds(verdict->wait));
+}
