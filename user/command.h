@@ -3,8 +3,9 @@
 #ifndef STILE_COMMAND_H
 #define STILE_COMMAND_H
 
+#include <stile/version.h>
+
 #include "pins.h"
-#include "version.h"
 
 #define STILE_CONFIG_PATH "/etc/stile/stile.yaml"
 

@@ -11,7 +11,6 @@
 #include "labels.h"
 #include "metrics.h"
 #include "names.h"
-#include "version.h"
 
 static void head(FILE *out, const char *name, const char *type, const char *help)
 {

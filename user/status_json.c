@@ -3,11 +3,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <stile/version.h>
+
 #include "labels.h"
 #include "names.h"
 #include "reading.h"
 #include "status.h"
-#include "version.h"
 
 static void append_name(const char *name, void *array)
 {

@@ -6,13 +6,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <stile/version.h>
+
 #include "labels.h"
 #include "names.h"
 #include "phrase.h"
 #include "status.h"
 #include "table_print.h"
 #include "util.h"
-#include "version.h"
 
 static void add_name(const char *name, void *table)
 {
