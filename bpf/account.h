@@ -9,8 +9,10 @@
 static __always_inline void account_packet(__u32 interface, const struct ruling *ruling)
 {
 	struct stile_packets *packets = bpf_map_lookup_elem(&stile_packets, &interface);
-	__u32 verdict = ruling->verdict, reason = ruling->reason;
+	__u64 verdict = ruling->verdict, reason = ruling->reason;
 
+	opaque(verdict); /* verifier: the registers that are checked are those that index */
+	opaque(reason);
 	if (packets && verdict < _STILE_VERDICT_MAX && reason < _STILE_REASON_MAX)
 		packets->count[verdict][reason]++;
 }

@@ -62,8 +62,8 @@ static __always_inline struct bucket_window bucket_window(const struct stile_lim
 
 static __always_inline __u64 bucket_pack(const struct bucket_window *window)
 {
-	return window->number << (2 * BUCKET_COUNT_BITS) |
-	       window->previous << BUCKET_COUNT_BITS | window->current;
+	return window->number << (2 * BUCKET_COUNT_BITS) | window->previous << BUCKET_COUNT_BITS |
+	       window->current;
 }
 
 /*
@@ -168,8 +168,8 @@ static __always_inline __u64 bucket_wait(const struct stile_limiter *limiter, __
 		return rest;
 	/* previous weighs little enough when at most (limit - current - 1) / previous is left. */
 	if (window.current + 1 <= limiter->limit)
-		return rest - (limiter->limit - window.current - 1) * limiter->window /
-				      window.previous;
+		return rest -
+		       (limiter->limit - window.current - 1) * limiter->window / window.previous;
 	/* Not in this window; in the next one, current is what weighs. */
 	return rest + limiter->window - (limiter->limit - 1) * limiter->window / window.current;
 }

@@ -14,7 +14,8 @@
 
 #define CHARGE_LIMITERS (STILE_JUDGES_MAX + 1)
 #define CHARGE_NO_TABLE 100 /* beyond enum table_answer: the limiter has no table */
-#define CHARGE_MIX 0x9e3779b97f4a7c15ULL /* odd, its bits evenly spread: 2^64 over the golden ratio */
+#define CHARGE_MIX                                                                                 \
+	0x9e3779b97f4a7c15ULL /* odd, its bits evenly spread: 2^64 over the golden ratio */
 
 enum charge_step { CHARGE_PEEK, CHARGE_TAKE, CHARGE_REFUND };
 
@@ -114,8 +115,11 @@ __attribute__((noinline)) int charge_claim(__u32 slot, const struct charge_reque
 	return room;
 }
 
-/* Judges and charges. An event that lost every race is refused: never more than the limit. */
-static __always_inline int charge_one(__u32 slot, const struct charge_request *request)
+/*
+ * Judges and charges. An event that lost every race is refused: never more than the limit. An enum
+ * table_answer, or CHARGE_NO_TABLE.
+ */
+__attribute__((noinline)) int charge_one(__u32 slot, const struct charge_request *request)
 {
 	int answer, room, i;
 
@@ -263,8 +267,8 @@ static __always_inline struct ruling charge_event(const struct pkt *pkt, const s
 		return judge_pass(charge_account(&charge));
 	account_decision(charge.refused, charge.refusal);
 	return judge_refusal(pkt, charge_limiter_of(charge.refused)->action,
-			     charge.refusal == TABLE_FULL ? STILE_REASON_FULL :
-							    STILE_REASON_LIMITED);
+			     charge.refusal == TABLE_FULL ? STILE_REASON_FULL
+							  : STILE_REASON_LIMITED);
 }
 
 #endif /* STILE_BPF_CHARGE_H */

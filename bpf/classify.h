@@ -12,24 +12,33 @@
 
 #define CLASSIFY_NESTED 8 /* expired entries of a list that may lie inside one another */
 
-struct class {
-	struct ruling ruling; /* where settled */
-	bool settled;	      /* no limiter has to be asked */
-	bool exempt;	      /* settled, and the listener's limiters note it */
-	__u16 edge;	      /* attachment slot of the interface's limiter, or 0 */
+struct class
+{
+	struct ruling ruling;		/* where settled */
+	bool settled;			/* no limiter has to be asked */
+	bool exempt;			/* settled, and the listener's limiters note it */
+	__u16 edge;			/* attachment slot of the interface's limiter, or 0 */
 	__u16 judges[STILE_JUDGES_MAX]; /* attachment slots, up to the first 0 */
 };
 
-/* The interface's slot; the policy knows every interface that it is attached to. */
-static __always_inline __u32 classify_interface(__u32 ifindex)
+/* A global function: the verifier need not follow the rest of the program for each slot. */
+__attribute__((noinline)) int classify_other_interface(__u32 ifindex)
 {
 	__u32 slot;
 
-	for (slot = 0; slot < STILE_INTERFACES_MAX; slot++) {
+	for (slot = 1; slot < STILE_INTERFACES_MAX; slot++) {
 		if (policy.interfaces[slot].ifindex == ifindex)
 			return slot;
 	}
 	return 0;
+}
+
+/* The interface's slot; the policy knows every interface that it is attached to. */
+static __always_inline __u32 classify_interface(__u32 ifindex)
+{
+	if (likely(policy.interfaces[0].ifindex == ifindex))
+		return 0;
+	return classify_other_interface(ifindex) & (STILE_INTERFACES_MAX - 1);
 }
 
 /* Whether @address is on @list now. What expired may still cover a wider entry that did not. */

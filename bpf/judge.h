@@ -34,8 +34,8 @@ static __always_inline bool judge_flags_are_bad(__u8 flags)
 
 	if ((flags & (all | FLAG_ACK)) == 0)
 		return true; /* nothing that TCP ever sends, "null" among them */
-	if ((flags & all) != FLAG_FIN && (flags & all) != FLAG_SYN &&
-	    (flags & all) != FLAG_RST && (flags & all) != 0)
+	if ((flags & all) != FLAG_FIN && (flags & all) != FLAG_SYN && (flags & all) != FLAG_RST &&
+	    (flags & all) != 0)
 		return true; /* two of them, or three */
 	/* "Xmas" */
 	return (flags & (FLAG_FIN | FLAG_PSH | FLAG_URG | FLAG_ACK)) ==

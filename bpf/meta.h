@@ -25,9 +25,9 @@
 #define META_SEEN_OFFSET 19
 #define META_SEEN_MASK 4095U
 #define META_REFUSED_OFFSET 9
-#define META_REFUSED_MANTISSA 6 /* bits; exact to 127 */
+#define META_REFUSED_MANTISSA 6	 /* bits; exact to 127 */
 #define META_ADMITTED_MANTISSA 5 /* bits; exact to 63 */
-#define META_EXPONENT 4		/* bits */
+#define META_EXPONENT 4		 /* bits */
 
 static __always_inline __u64 tally_value(__u32 tally, __u32 mantissa)
 {

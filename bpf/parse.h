@@ -46,19 +46,19 @@ struct pkt {
 	__u32 sequence, acknowledgment; /* TCP; host order */
 	__u16 sport, dport;		/* host order */
 	__u16 l3, l4;			/* offsets of the IP and of the TCP or UDP header */
-	__u16 payload;			/* bytes behind the TCP or UDP header, by the IP header's word */
-	__u8 ipv4;			/* 1, or 0: IPv6 */
-	__u8 protocol;			/* enum stile_protocol */
-	__u8 flags;			/* enum tcp_flag; 0 for UDP */
+	__u16 payload; /* bytes behind the TCP or UDP header, by the IP header's word */
+	__u8 ipv4;     /* 1, or 0: IPv6 */
+	__u8 protocol; /* enum stile_protocol */
+	__u8 flags;    /* enum tcp_flag; 0 for UDP */
 };
 
 /* Where a header's walk stands. */
 struct parse_cursor {
 	void *data, *data_end;
 	__u32 offset;
-	__u32 end;	/* of the IP packet, as its header says */
-	__u16 type;	/* next: an EtherType, host order, then an IP protocol number */
-	bool more;	/* a first fragment: the packet ends elsewhere */
+	__u32 end;  /* of the IP packet, as its header says */
+	__u16 type; /* next: an EtherType, host order, then an IP protocol number */
+	bool more;  /* a first fragment: the packet ends elsewhere */
 };
 
 static __always_inline void *parse_at(const struct parse_cursor *cursor, __u32 offset, __u32 size)

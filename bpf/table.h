@@ -31,6 +31,7 @@ struct table_set {
 	__u64 *state;
 	__u32 *meta;
 	__u32 *lock;
+	__u32 *zero; /* reserved: always 0 */
 	__u32 ways;
 	bool wide;
 };
@@ -42,6 +43,7 @@ static __always_inline struct table_set table_set(struct stile_set *set)
 		.state = set->state,
 		.meta = set->meta,
 		.lock = &set->lock,
+		.zero = &set->reserved,
 		.ways = STILE_SET_WAYS,
 	};
 }
@@ -53,6 +55,7 @@ static __always_inline struct table_set table_set_wide(struct stile_set_wide *se
 		.state = set->state,
 		.meta = set->meta,
 		.lock = &set->lock,
+		.zero = &set->reserved_too,
 		.ways = STILE_SET_WAYS_WIDE,
 		.wide = true,
 	};
@@ -88,13 +91,6 @@ static __always_inline __u64 table_differs(const struct table_set *set, __u32 wa
 	return load_once(set->key[way]) ^ key->hi;
 }
 
-static __always_inline bool table_is_empty(const struct table_set *set, __u32 way)
-{
-	const struct key none = { 0, 0 };
-
-	return table_differs(set, way, &none) == 0;
-}
-
 /* 1 where @value is 0, else 0, without a branch. */
 static __always_inline __u64 table_is_zero(__u64 value)
 {
@@ -124,25 +120,23 @@ static __always_inline __u32 table_find(const struct table_set *set, const struc
 
 /*
  * How much a way is worth keeping: 0 empty, 1 as good as new, more where it is live: whether it
- * came back, then how lately it was seen, then its debt.
+ * came back, then how lately it was seen, then its debt. Without branches, for the verifier's sake.
  */
 static __always_inline __u64 table_worth(const struct table_set *set,
 					 const struct stile_limiter *limiter, __u32 way, __u64 now)
 {
+	const struct key none = { 0, 0 };
 	__u32 meta = load_once(set->meta[way]);
-	__u64 debt, recency;
+	__u64 debt = bucket_debt(limiter, load_once(set->state[way]), now);
+	__u64 used = 1 - table_is_zero(table_differs(set, way, &none));
+	__u64 live = 1 - table_is_zero(debt);
+	__u64 recency = META_SEEN_MASK - meta_age(meta, meta_tick(limiter, now));
 
-	if (table_is_empty(set, way))
-		return 0;
-	debt = bucket_debt(limiter, load_once(set->state[way]), now);
-	if (debt == 0)
-		return 1;
+	/* Token times in units of the last-seen tick: a debt of any burst then fits 32 bits. */
 	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET)
 		debt >>= limiter->seen_shift;
-	if (debt > 0xffffffffULL)
-		debt = 0xffffffffULL;
-	recency = META_SEEN_MASK - meta_age(meta, meta_tick(limiter, now));
-	return 2 + debt + (recency << 33) + ((__u64)(meta >> 31) << 46);
+	debt = (__u32)debt | recency << 32 | (__u64)(meta >> 31) << 44;
+	return used * (1 + live * (1 + debt));
 }
 
 static __always_inline bool table_lock(const struct table_set *set)
@@ -186,11 +180,13 @@ static __always_inline __u32 table_victim(const struct table_set *set,
 					  const struct stile_limiter *limiter, __u64 now,
 					  __u64 *ret_worth)
 {
+	/* verifier: zero, which it cannot know; so it forgets what is known of each way's worth */
+	__u64 zero = load_once(*set->zero) * 0x100000001ULL;
 	__u64 least = ~0ULL, candidate;
 	__u32 way;
 
 	for (way = 0; way < set->ways; way++) {
-		candidate = table_worth(set, limiter, way, now) << 3 | way;
+		candidate = (table_worth(set, limiter, way, now) << 3 | way) ^ zero;
 		if (candidate < least)
 			least = candidate;
 	}
@@ -220,8 +216,8 @@ static __always_inline enum table_room table_claim(const struct table_set *set,
 	if (table_find(set, &event->key) == TABLE_NONE) {
 		victim = table_victim(set, limiter, event->now, &worth);
 		if (worth > 1)
-			room = limiter->full == STILE_FULL_EVICT ? TABLE_ROOM_EVICTED :
-								   TABLE_ROOM_NONE;
+			room = limiter->full == STILE_FULL_EVICT ? TABLE_ROOM_EVICTED
+								 : TABLE_ROOM_NONE;
 		if (room != TABLE_ROOM_NONE && victim < set->ways)
 			table_hand_over(set, limiter, victim, event);
 	}
