@@ -7,12 +7,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/un.h>
 
 #include "config.h"
 #include "config_block.h"
 #include "util.h"
 
+#define SOCKET_PATH_MAX 107 /* bytes: what struct sockaddr_un has room for */
 #define METRICS_HOST "127.0.0.1"
 #define METRICS_PORT 9466
 
@@ -137,9 +137,8 @@ static void read_control(struct config_reader *reader, const struct tree_node *v
 		config_value_refuse(reader, value, "%s", expected);
 		return;
 	}
-	if (value->length >= sizeof(((struct sockaddr_un *)NULL)->sun_path)) {
-		config_value_refuse(reader, value, "a path of at most %zu bytes",
-				    sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1);
+	if (value->length > SOCKET_PATH_MAX) {
+		config_value_refuse(reader, value, "a path of at most %d bytes", SOCKET_PATH_MAX);
 		return;
 	}
 	path = strdup(text);

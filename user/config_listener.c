@@ -9,6 +9,10 @@
 #include "names.h"
 #include "util.h"
 
+/* Of one listener: whoever has more of them wants every address, or ranges. */
+#define ADDRESSES_MAX 256
+#define PORTS_MAX 256
+
 static void read_protocol(struct config_reader *reader, const struct tree_node *value, void *object)
 {
 	const struct config_words words = { policy_protocol_names, NULL };
@@ -31,6 +35,10 @@ static void read_addresses(struct config_reader *reader, const struct tree_node 
 
 		if (!config_value_address(reader, item, &host))
 			continue;
+		if (listener->n_addresses == ADDRESSES_MAX) {
+			config_value_refuse(reader, item, "at most %d addresses", ADDRESSES_MAX);
+			return;
+		}
 		grown = config_value_grow(reader, listener->addresses, listener->n_addresses,
 					  sizeof(*grown));
 		if (!grown)
@@ -52,6 +60,10 @@ static void read_ports(struct config_reader *reader, const struct tree_node *val
 
 		if (!config_value_ports(reader, item, &ports))
 			continue;
+		if (listener->n_ports == PORTS_MAX) {
+			config_value_refuse(reader, item, "at most %d ports and ranges", PORTS_MAX);
+			return;
+		}
 		grown = config_value_grow(reader, listener->ports, listener->n_ports,
 					  sizeof(*grown));
 		if (!grown)

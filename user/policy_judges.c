@@ -72,7 +72,8 @@ static uint16_t attach(struct judging *judging, size_t limiter, struct place pla
 		.listener = build->listeners[judging->listener],
 	};
 
-	use(build, limiter, build->config->listeners[judging->listener].protocol, place);
+	if (!build->config->listeners[judging->listener].flawed)
+		use(build, limiter, build->config->listeners[judging->listener].protocol, place);
 	if (!judging->attached[limiter])
 		judging->attached[limiter] = policy_build_attachment(build, pair, place);
 	return judging->attached[limiter];
@@ -206,6 +207,8 @@ static void check_unit(struct policy_build *build, size_t index)
 	const struct policy_use *udp = &build->uses[index][STILE_PROTOCOL_UDP];
 	struct diag *diag = build->diag;
 
+	if (limiter->flawed)
+		return;
 	if (tcp->used && udp->used)
 		diag_error(diag, limiter->has_unit ? limiter->unit_place : limiter->name.place,
 			   "rate limiter '%s' is used on tcp (line %u) and on udp (line %u), "

@@ -140,9 +140,9 @@ static void compile_limiter(struct policy_build *build, size_t index)
 {
 	const struct config_limiter *in = &build->config->limiters[index];
 	struct stile_limiter *out = &build->policy->kernel.limiters[build->limiters[index]];
-	bool bounded = check_limit(build->diag, in);
+	bool bounded = !in->flawed && check_limit(build->diag, in);
 
-	if (in->burst && in->algorithm != STILE_ALGORITHM_TOKEN_BUCKET)
+	if (!in->flawed && in->burst && in->algorithm != STILE_ALGORITHM_TOKEN_BUCKET)
 		diag_error(build->diag, in->burst_place,
 			   "burst is for algorithm: token_bucket only, and '%s' has %s",
 			   in->name.text, policy_algorithm_names[in->algorithm]);

@@ -88,6 +88,8 @@ static int collect_claims(struct canvas *canvas)
 	for (size_t i = 0; i < config->n_listeners; i++) {
 		const struct config_listener *listener = &config->listeners[i];
 
+		if (listener->flawed)
+			continue; /* its ports or its protocol may be what is wrong */
 		if (!listener->n_addresses)
 			claim_address(canvas, i, NULL);
 		for (size_t j = 0; j < listener->n_addresses; j++)
