@@ -77,7 +77,7 @@ struct stile_limiter {
 	__u8 wide;		    /* 1: 16-byte keys, for IPv6 prefixes longer than 64 */
 	__u8 ipv4_prefix;	    /* 0 to 32 leading bits */
 	__u8 ipv6_prefix;	    /* 0 to 128 leading bits */
-	__u8 seen_shift;	    /* last-seen times are in units of 2^seen_shift ns, see bpf/meta.h */
+	__u8 seen_shift; /* last-seen times are in units of 2^seen_shift ns, see bpf/meta.h */
 	__u8 reserved[6];
 };
 STILE_SIZE(struct stile_limiter, 112);
