@@ -120,7 +120,7 @@ static bool open_namespaces(struct live *live)
 	char path[128];
 
 	live->home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	for (int side = LIVE_SERVER; side <= LIVE_CLIENT; side++) {
+	for (int side = LIVE_CLIENT; side <= LIVE_SERVER; side++) {
 		snprintf(path, sizeof(path), "/run/netns/" LIVE_PREFIX "%s-%s", live->name,
 			 side_names[side]);
 		live->netns[side] = open(path, O_RDONLY | O_CLOEXEC);

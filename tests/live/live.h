@@ -11,11 +11,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <jansson.h>
+
 #include "process.h"
 #include "traffic/engine.h"
 
 #define LIVE_PREFIX "stile-live-" /* of every namespace; the instance is live-NAME */
-#define LIVE_BOUND_MS 10000	  /* for whatever a test waits for */
+#define LIVE_BOUND_MS 15000	  /* for whatever a test waits for */
 
 #define SERVER_LINK "srv0"
 #define CLIENT_LINK "cli0"
@@ -32,7 +34,7 @@
 #define PORT_ECHO 7
 #define PORT_METRICS 9466
 
-enum live_side { LIVE_SERVER, LIVE_CLIENT };
+enum live_side { LIVE_CLIENT, LIVE_SERVER };
 
 struct live {
 	const char *name;
@@ -84,6 +86,16 @@ bool live_pinned(const struct live *live);		/* is anything of the instance pinne
 __attribute__((format(printf, 2, 3))) struct output live_stile(const struct live *live,
 							       const char *format, ...);
 
+/* ask.c: what the command prints with --json, NULL where it failed; json_decref() is the caller's. */
+__attribute__((format(printf, 2, 3))) json_t *live_json(const struct live *live, const char *format,
+							...);
+
+/*
+ * Checks that explain tells @from to wait, that no connection is admitted before, and that the
+ * first one after it is.
+ */
+void live_check_wait(const struct live *live, const char *from, const char *to);
+
 /* metrics.c: the page as it is now, NULL where there is none; freed by the caller. */
 char *live_page(const struct live *live, const char *path);
 
@@ -91,14 +103,18 @@ char *live_page(const struct live *live, const char *path);
  * The sum of the samples of @name that have every label in @labels ('limiter="a",result="b"', or
  * ""); -1 where there is none.
  */
-double live_metric(const char *page, const char *name, const char *labels);
-double live_metric_now(const struct live *live, const char *name, const char *labels);
+long long live_metric(const char *page, const char *name, const char *labels);
+long long live_metric_now(const struct live *live, const char *name, const char *labels);
 
 /* A counter of /proc/net/snmp or netstat of that side, such as "TcpRetransSegs"; -1: none. */
 long long live_counter(const struct live *live, enum live_side side, const char *name);
 
-/* traffic.c: connections from @from (see sources_parse) one after the other, without a pause. */
+/* Waits until @more connections of the client's side have been refused; false past the bound. */
+bool live_wait_refused(const struct live *live, long long more);
+
+/* storm.c: connections from @from (see sources_parse) one after the other, without a pause. */
 struct live_storm {
+	enum live_side side; /* where it begins */
 	const char *from;
 	const char *to; /* ADDRESS:PORT; NULL: the web server's IPv4 address */
 	unsigned int connections;
@@ -109,10 +125,14 @@ bool live_connect(const struct live *live, const struct live_storm *storm,
 		  struct engine_result *ret_result);
 #define autoresult __attribute__((cleanup(engine_release)))
 
-/* One connection: true where it was accepted. */
+/* One connection: true where it was accepted. Many: how many were. */
 bool live_served(const struct live *live, const char *from);
+unsigned int live_count_served(const struct live *live, const char *from, unsigned int n);
 
-/* A storm in a process of its own; live_storm_end() stops it and gives its result, but no samples. */
+/*
+ * A storm in a process of its own; live_storm_end() stops it, live_storm_wait() lets it come to its
+ * end. Both give its result, but no samples.
+ */
 struct live_background {
 	pid_t pid;
 	int result;
@@ -120,5 +140,6 @@ struct live_background {
 bool live_storm_begin(const struct live *live, const struct live_storm *storm,
 		      struct live_background *ret_background);
 bool live_storm_end(struct live_background *background, struct engine_result *ret_result);
+bool live_storm_wait(struct live_background *background, struct engine_result *ret_result);
 
 #endif /* STILE_LIVE_H */

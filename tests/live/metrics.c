@@ -67,10 +67,10 @@ static bool has_labels(const char *line, size_t length, const char *labels)
 	return true;
 }
 
-double live_metric(const char *page, const char *name, const char *labels)
+long long live_metric(const char *page, const char *name, const char *labels)
 {
 	size_t length = strlen(name), end;
-	double sum = 0;
+	long long sum = 0;
 	bool found = false;
 
 	for (const char *line = page; line && *line; line += end + (line[end] == '\n')) {
@@ -82,13 +82,13 @@ double live_metric(const char *page, const char *name, const char *labels)
 		value = memrchr(line, ' ', end);
 		if (!value || !has_labels(line, end, labels))
 			continue;
-		sum += strtod(value, NULL);
+		sum += (long long)strtod(value, NULL);
 		found = true;
 	}
 	return found ? sum : -1;
 }
 
-double live_metric_now(const struct live *live, const char *name, const char *labels)
+long long live_metric_now(const struct live *live, const char *name, const char *labels)
 {
 	autofree char *page = live_page(live, "/metrics");
 
@@ -101,4 +101,26 @@ long long live_counter(const struct live *live, enum live_side side, const char 
 		live->netns[side], "nstat -asz %s | awk '$1 == \"%s\" { print $2 }'", name, name);
 
 	return output.text && *output.text ? strtoll(output.text, NULL, 10) : -1;
+}
+
+struct refusals {
+	const struct live *live;
+	long long until;
+};
+
+static bool are_refused(void *context)
+{
+	const struct refusals *refusals = context;
+
+	return live_counter(refusals->live, LIVE_CLIENT, "TcpAttemptFails") >= refusals->until;
+}
+
+bool live_wait_refused(const struct live *live, long long more)
+{
+	struct refusals refusals = {
+		.live = live,
+		.until = live_counter(live, LIVE_CLIENT, "TcpAttemptFails") + more,
+	};
+
+	return live_wait(are_refused, &refusals);
 }

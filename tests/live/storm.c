@@ -37,7 +37,7 @@ bool live_connect(const struct live *live, const struct live_storm *storm,
 
 	if (!CHECK("the addresses of the storm can be read", make_plan(storm, &plan)))
 		return false;
-	live_enter(live, LIVE_CLIENT);
+	live_enter(live, storm->side);
 	r = engine_run(&plan, ret_result);
 	live_leave(live);
 	return CHECK_EQ("the client can connect", r, 0);
@@ -49,6 +49,15 @@ bool live_served(const struct live *live, const char *from)
 	autoresult struct engine_result result = {};
 
 	return live_connect(live, &storm, &result) && result.outcomes[ENGINE_SUCCEEDED] == 1;
+}
+
+unsigned int live_count_served(const struct live *live, const char *from, unsigned int n)
+{
+	const struct live_storm storm = { .from = from, .connections = n };
+	autoresult struct engine_result result = {};
+
+	return live_connect(live, &storm, &result) ? (unsigned int)result.outcomes[ENGINE_SUCCEEDED]
+						   : 0;
 }
 
 static void on_stop(int number)
@@ -82,19 +91,32 @@ bool live_storm_begin(const struct live *live, const struct live_storm *storm,
 		return false;
 	pid = fork();
 	if (pid == 0)
-		storm_child(live->netns[LIVE_CLIENT], &plan, ends[1]);
+		storm_child(live->netns[storm->side], &plan, ends[1]);
 	close(ends[1]);
 	*ret_background = (struct live_background){ .pid = pid, .result = ends[0] };
 	return CHECK("the storm begins", pid > 0);
 }
 
-bool live_storm_end(struct live_background *background, struct engine_result *ret_result)
+static bool finish(struct live_background *background, int status, struct engine_result *ret_result)
 {
-	int status = process_end(background->pid, SIGTERM);
 	ssize_t n = read(background->result, ret_result, sizeof(*ret_result));
 
 	close(background->result);
 	background->pid = 0;
 	return CHECK("the storm says what became of it",
 		     WIFEXITED(status) && WEXITSTATUS(status) == 0 && n == sizeof(*ret_result));
+}
+
+bool live_storm_end(struct live_background *background, struct engine_result *ret_result)
+{
+	return finish(background, process_end(background->pid, SIGTERM), ret_result);
+}
+
+bool live_storm_wait(struct live_background *background, struct engine_result *ret_result)
+{
+	int status = 0;
+
+	if (!process_wait(background->pid, LIVE_BOUND_MS, &status))
+		status = process_end(background->pid, SIGKILL);
+	return finish(background, status, ret_result);
 }
