@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the files of stile check share: cmd_check.c and cmd_check_*.c. */
+#ifndef STILE_CMD_CHECK_H
+#define STILE_CMD_CHECK_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "config.h"
+#include "diag.h"
+#include "policy.h"
+
+struct check {
+	bool defaults;		     /* no file was read */
+	const struct diag *diag;     /* which names the file */
+	const struct config *config; /* NULL where there are mistakes, and so is policy */
+	const struct policy *policy;
+};
+
+/* Calls @each with every limiter of @judges, in the order of judgement. */
+void check_each_judge(const struct check *check, const uint16_t judges[STILE_JUDGES_MAX],
+		      void (*each)(const struct stile_limiter *limiter, void *context),
+		      void *context);
+
+/* The compiled listener or limiter of that name, which the configuration has. */
+const struct stile_listener *check_listener(const struct check *check, const char *name);
+const struct stile_limiter *check_limiter(const struct check *check, const char *name);
+
+/* The limiters of the sources of @listener in the configuration, in their order there. */
+const struct policy_source *check_sources(const struct check *check,
+					  const struct config_listener *listener);
+
+/* 0 or -ENOMEM. */
+int check_print_text(const struct check *check, FILE *out);
+
+/* An exit code. */
+int check_print_json(const struct check *check);
+
+#endif /* STILE_CMD_CHECK_H */

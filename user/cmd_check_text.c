@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A configuration in words: for every listener what each client may do there, and what the tables
+ * take. Long lists are cut: whoever wrote them knows them.
+ */
+#include <inttypes.h>
+
+#include "cmd_check.h"
+#include "names.h"
+#include "phrase.h"
+#include "table_print.h"
+#include "util.h"
+
+#define ITEMS_MAX 8    /* of a list within a line */
+#define SOURCES_MAX 20 /* rows of one listener */
+
+/* The table while a listener's rows are added: its name and place stand in the first row only. */
+struct rows {
+	struct table_print table;
+	const struct config_listener *listener;
+	bool begun;
+	const char *clients; /* NULL: as in the row above */
+};
+
+static void add_place(struct rows *rows)
+{
+	const struct config_listener *listener = rows->listener;
+	char text[PREFIX_TEXT_SIZE];
+	size_t i;
+
+	table_print_cell(&rows->table, "%s", policy_protocol_names[listener->protocol]);
+	if (listener->n_addresses)
+		table_print_cell(&rows->table, "%s", "");
+	else
+		table_print_cell(&rows->table, "every address");
+	for (i = 0; i < listener->n_addresses && i < ITEMS_MAX; i++)
+		table_print_item(&rows->table, "%s",
+				 prefix_format(&listener->addresses[i].prefix, text));
+	if (i < listener->n_addresses)
+		table_print_item(&rows->table, "%zu more", listener->n_addresses - i);
+	table_print_cell(&rows->table, "%s", listener->n_ports ? "" : "all");
+	for (i = 0; i < listener->n_ports && i < ITEMS_MAX; i++) {
+		const struct config_ports *ports = &listener->ports[i];
+
+		if (ports->first == ports->last)
+			table_print_item(&rows->table, "%u", ports->first);
+		else
+			table_print_item(&rows->table, "%u-%u", ports->first, ports->last);
+	}
+	if (i < listener->n_ports)
+		table_print_item(&rows->table, "%zu more", listener->n_ports - i);
+}
+
+/* All but the last cell of a row. */
+static void begin_row(struct rows *rows)
+{
+	if (rows->begun) {
+		for (int i = 0; i < 4; i++)
+			table_print_cell(&rows->table, "%s", "");
+	} else {
+		table_print_cell(&rows->table, "%s", rows->listener->name.text);
+		add_place(rows);
+	}
+	table_print_cell(&rows->table, "%s", rows->clients ? rows->clients : "");
+	rows->begun = true;
+	rows->clients = NULL;
+}
+
+static const char *over_it(const struct stile_limiter *limiter, enum stile_protocol protocol)
+{
+	bool tcp = protocol == STILE_PROTOCOL_TCP;
+
+	switch (limiter->action) {
+	case STILE_ACTION_COUNT:
+		return "counted and let through";
+	case STILE_ACTION_DROP:
+		return "drop";
+	case STILE_ACTION_RESET:
+		return tcp ? "reset" : "ICMP port unreachable";
+	default:
+		return tcp ? "reset" : "drop";
+	}
+}
+
+static void add_judge(const struct stile_limiter *limiter, void *context)
+{
+	struct rows *rows = context;
+	char limit[PHRASE_SIZE], clients[PHRASE_SIZE] = "all together";
+
+	begin_row(rows);
+	if (limiter->keyed)
+		snprintf(clients, sizeof(clients), "each IPv4 /%u, IPv6 /%u", limiter->ipv4_prefix,
+			 limiter->ipv6_prefix);
+	table_print_cell(&rows->table, "%s: %s for %s; over it: %s", limiter->name,
+			 phrase_limit(limiter, limit), clients,
+			 over_it(limiter, rows->listener->protocol));
+}
+
+static void add_judges(const struct check *check, struct rows *rows,
+		       const uint16_t judges[STILE_JUDGES_MAX])
+{
+	if (!judges[0]) {
+		begin_row(rows);
+		table_print_cell(&rows->table, "no limit");
+	}
+	check_each_judge(check, judges, add_judge, rows);
+}
+
+static void add_edges(const struct check *check, struct rows *rows,
+		      const struct stile_listener *listener)
+{
+	const struct stile_policy *kernel = &check->policy->kernel;
+	char clients[sizeof("all, on  first") + sizeof(kernel->interfaces[0].name)];
+
+	for (size_t i = 0; i < STILE_INTERFACES_MAX; i++) {
+		const uint16_t judges[STILE_JUDGES_MAX] = { listener->edges[i] };
+
+		if (!listener->edges[i])
+			continue;
+		snprintf(clients, sizeof(clients), "all, on %s first", kernel->interfaces[i].name);
+		rows->clients = clients;
+		add_judges(check, rows, judges);
+	}
+}
+
+static void add_listener(const struct check *check, struct rows *rows)
+{
+	const struct config_listener *in = rows->listener;
+	const struct stile_listener *listener = check_listener(check, in->name.text);
+	const struct policy_source *sources = check_sources(check, in);
+	char text[PREFIX_TEXT_SIZE];
+	size_t i;
+
+	add_edges(check, rows, listener);
+	rows->clients = in->n_sources ? "all others" : "all";
+	add_judges(check, rows, listener->judges);
+	for (i = 0; i < in->n_sources && i < SOURCES_MAX; i++) {
+		rows->clients = prefix_format(&in->sources[i].prefix.prefix, text);
+		add_judges(check, rows, sources[i].value.judges);
+	}
+	if (i == in->n_sources)
+		return;
+	begin_row(rows);
+	table_print_cell(&rows->table, "and %zu more sources", in->n_sources - i);
+}
+
+static int print_listeners(const struct check *check, FILE *out)
+{
+	static const struct table_print_column columns[] = {
+		{ "LISTENER", false }, { "PROTOCOL", false }, { "ADDRESSES", false },
+		{ "PORTS", false },    { "CLIENTS", false },  { "MAY DO", false },
+	};
+	struct rows rows = { 0 };
+	int err = 0;
+
+	table_print_init(&rows.table, columns, ARRAY_SIZE(columns));
+	for (size_t i = 0; i < check->config->n_listeners; i++) {
+		rows.listener = &check->config->listeners[i];
+		rows.begun = false;
+		add_listener(check, &rows);
+	}
+	if (check->config->n_listeners) {
+		fputc('\n', out);
+		err = table_print_write(&rows.table, out);
+	}
+	table_print_release(&rows.table);
+	return err;
+}
+
+static void add_memory(struct table_print *table, uint64_t bytes)
+{
+	if (bytes < 1048576)
+		table_print_cell(table, "%" PRIu64 " KiB", (bytes + 1023) / 1024);
+	else
+		table_print_cell(table, "%.1f MiB", (double)bytes / 1048576);
+}
+
+static const char *when_full(const struct stile_limiter *limiter)
+{
+	if (!limiter->keyed)
+		return "";
+	switch (limiter->full) {
+	case STILE_FULL_ALLOW:
+		return "a new client is not limited";
+	case STILE_FULL_REJECT:
+		return "a new client is refused";
+	default:
+		return "the one least worth keeping makes room";
+	}
+}
+
+static int print_limiters(const struct check *check, FILE *out)
+{
+	static const struct table_print_column columns[] = {
+		{ "LIMITER", false }, { "ALGORITHM", false }, { "CLIENTS", true },
+		{ "MEMORY", true },   { "WHEN FULL", false },
+	};
+	struct table_print table;
+	uint64_t sum = 0;
+	int err = 0;
+
+	table_print_init(&table, columns, ARRAY_SIZE(columns));
+	for (size_t i = 0; i < check->config->n_limiters; i++) {
+		const struct stile_limiter *limiter =
+			check_limiter(check, check->config->limiters[i].name.text);
+		uint64_t bytes = policy_table_bytes(limiter);
+
+		table_print_cell(&table, "%s", limiter->name);
+		table_print_cell(&table, "%s", policy_algorithm_names[limiter->algorithm]);
+		table_print_cell(&table, "%u", limiter->max_keys);
+		add_memory(&table, bytes);
+		table_print_cell(&table, "%s", when_full(limiter));
+		sum += bytes;
+	}
+	if (check->config->n_limiters > 1) {
+		table_print_cell(&table, "all");
+		for (int i = 0; i < 2; i++)
+			table_print_cell(&table, "%s", "");
+		add_memory(&table, sum);
+		table_print_cell(&table, "%s", "");
+	}
+	if (table.n_cells) {
+		fputc('\n', out);
+		err = table_print_write(&table, out);
+	}
+	table_print_release(&table);
+	return err;
+}
+
+static void add_prefixes(struct table_print *table, const char *name,
+			 const struct config_prefix *prefixes, size_t n)
+{
+	char text[PREFIX_TEXT_SIZE];
+	size_t i;
+
+	table_print_cell(table, "%s", name);
+	table_print_cell(table, "%s", n ? "" : "none");
+	for (i = 0; i < n && i < ITEMS_MAX; i++)
+		table_print_item(table, "%s", prefix_format(&prefixes[i].prefix, text));
+	if (i < n)
+		table_print_item(table, "%zu more", n - i);
+}
+
+static int print_settings(const struct check *check, FILE *out)
+{
+	static const struct table_print_column columns[] = { { NULL, false }, { "", false } };
+	const struct config *config = check->config;
+	struct table_print table;
+	int err;
+
+	table_print_init(&table, columns, ARRAY_SIZE(columns));
+	table_print_cell(&table, "interfaces");
+	table_print_cell(&table, "%s",
+			 config->n_interfaces ? "" : "those that carry a default route");
+	for (size_t i = 0; i < config->n_interfaces; i++)
+		table_print_item(&table, "%s (%s)", config->interfaces[i].name.text,
+				 policy_mode_names[config->interfaces[i].mode]);
+	add_prefixes(&table, "trusted", config->trusted, config->n_trusted);
+	add_prefixes(&table, "blocked", config->blocked, config->n_blocked);
+	table_print_cell(&table, "metrics");
+	if (config->metrics_host)
+		table_print_cell(&table, "%s, port %u", config->metrics_host, config->metrics_port);
+	else
+		table_print_cell(&table, "none");
+	table_print_cell(&table, "on stop");
+	table_print_cell(&table, config->keep_on_stop ? "protection stays in force" : "detach");
+	err = table_print_write(&table, out);
+	table_print_release(&table);
+	return err;
+}
+
+int check_print_text(const struct check *check, FILE *out)
+{
+	int err;
+
+	if (check->defaults)
+		fputs("no configuration file: the safe defaults hold\n\n", out);
+	else
+		fprintf(out, "%s: no mistakes\n\n", check->diag->file);
+	err = print_settings(check, out);
+	if (!err)
+		err = print_listeners(check, out);
+	if (!err)
+		err = print_limiters(check, out);
+	return err;
+}
