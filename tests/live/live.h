@@ -86,7 +86,7 @@ bool live_pinned(const struct live *live);		/* is anything of the instance pinne
 __attribute__((format(printf, 2, 3))) struct output live_stile(const struct live *live,
 							       const char *format, ...);
 
-/* ask.c: what the command prints with --json, NULL where it failed; json_decref() is the caller's. */
+/* ask.c: what the command prints with --json, NULL where it failed; released by json_decref(). */
 __attribute__((format(printf, 2, 3))) json_t *live_json(const struct live *live, const char *format,
 							...);
 

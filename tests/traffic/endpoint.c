@@ -118,16 +118,14 @@ static void tail_set(struct endpoint *endpoint, uint32_t tail)
 
 static int parse_range(char *text, char *dash, struct endpoint *first, uint64_t *ret_count)
 {
-	struct endpoint last, same;
+	struct endpoint last;
 
 	*dash = '\0';
 	if (endpoint_parse_address(text, first) < 0 || endpoint_parse_address(dash + 1, &last) < 0)
 		return -EINVAL;
-	same = *first;
 	if (is_ipv4(first) != is_ipv4(&last) || tail_get(first) > tail_get(&last))
 		return -EINVAL;
-	tail_set(&same, tail_get(&last));
-	if (memcmp(&same, &last, sizeof(same)) != 0)
+	if (!is_ipv4(first) && memcmp(&as_ipv6(first)->sin6_addr, &as_ipv6(&last)->sin6_addr, 12))
 		return -EINVAL;
 	*ret_count = (uint64_t)tail_get(&last) - tail_get(first) + 1;
 	return 0;

@@ -226,9 +226,8 @@ static void attempt_begin(struct engine *engine)
 		return;
 	}
 	engine->n_free--;
-	if (connect(attempt->fd, target, plan->target.length) < 0 && errno != EINPROGRESS)
-		attempt_fail(engine, attempt, errno);
-	else if (attempt_watch(engine, attempt, EPOLL_CTL_ADD, EPOLLOUT) < 0)
+	if ((connect(attempt->fd, target, plan->target.length) < 0 && errno != EINPROGRESS) ||
+	    attempt_watch(engine, attempt, EPOLL_CTL_ADD, EPOLLOUT) < 0)
 		attempt_fail(engine, attempt, errno);
 }
 

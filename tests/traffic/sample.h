@@ -16,7 +16,7 @@ struct sample {
 int sample_add(struct sample *sample, uint64_t microseconds);
 void sample_release(struct sample *sample);
 
-/* Sorts the sample. The value that @quantile (0 to 1) of them do not exceed; 0 where it is empty. */
+/* Sorts the sample. The value that @quantile (0 to 1) of them do not exceed; 0: it is empty. */
 uint32_t sample_quantile(struct sample *sample, double quantile);
 
 /* {"count": n, "p50_us": n, "p99_us": n, "max_us": n} */
