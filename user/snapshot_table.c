@@ -50,6 +50,20 @@ static struct table_set ways_of(const struct stile_limiter *limiter, union set *
 	return limiter->wide ? table_set_wide(&set->wide) : table_set(&set->narrow);
 }
 
+static struct key key_at(const struct table_set *set, uint32_t way)
+{
+	if (set->wide)
+		return (struct key){ set->key[2 * way], set->key[2 * way + 1] };
+	return (struct key){ set->key[way], 0 };
+}
+
+static bool is_empty(const struct table_set *set, uint32_t way)
+{
+	const struct key key = key_at(set, way);
+
+	return (key.hi | key.lo) == 0;
+}
+
 uint64_t snapshot_table_live(const struct stile_limiter *limiter, const void *sets, uint64_t clock)
 {
 	uint64_t live = 0;
@@ -60,7 +74,7 @@ uint64_t snapshot_table_live(const struct stile_limiter *limiter, const void *se
 
 		copy_set(limiter, sets, i, &copy);
 		for (uint32_t way = 0; way < set.ways; way++)
-			live += !table_way_is_empty(&set, way) &&
+			live += !is_empty(&set, way) &&
 				bucket_debt(limiter, set.state[way], clock) != 0;
 	}
 	return live;
@@ -153,13 +167,6 @@ static void fill_meta(const struct snapshot_table_view *view, uint32_t meta,
 	client->idle = (uint64_t)meta_age(meta, meta_tick(limiter, clock)) << limiter->seen_shift;
 }
 
-static struct key key_at(const struct table_set *set, uint32_t way)
-{
-	if (set->wide)
-		return (struct key){ set->key[2 * way], set->key[2 * way + 1] };
-	return (struct key){ set->key[way], 0 };
-}
-
 size_t snapshot_table_clients(const struct snapshot_table_view *view, uint32_t index,
 			      struct snapshot_client clients[STILE_SET_WAYS])
 {
@@ -170,7 +177,7 @@ size_t snapshot_table_clients(const struct snapshot_table_view *view, uint32_t i
 
 	copy_set(limiter, view->sets, index, &copy);
 	for (uint32_t way = 0; way < set.ways; way++) {
-		if (table_way_is_empty(&set, way))
+		if (is_empty(&set, way))
 			continue;
 		fill_client(view, key_at(&set, way), set.state[way], &clients[n]);
 		fill_meta(view, set.meta[way], &clients[n++]);
