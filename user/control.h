@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The control socket: one request a connection, a line of text ("reload"), answered by a status
- * line ("ok" or "failed") and any text, then closed. Mode 0600.
+ * line ("ok" or "failed") and any text, then closed. Mode 0600: whoever may open it may ask.
  */
 #ifndef STILE_CONTROL_H
 #define STILE_CONTROL_H
@@ -11,14 +11,23 @@
 struct event_base;
 struct control;
 
-/* Handles @request; writes text for the client to *ret_text (malloc'ed); true: ok. */
+/* Handles @request; writes text for the client to *ret_text (malloc'ed, or NULL); true: ok. */
 typedef bool control_handler(const char *request, char **ret_text, void *context);
 
+/*
+ * Takes the place of a socket that a killed daemon left. 0 or negative errno: -EADDRINUSE where a
+ * daemon answers there, -EEXIST where something stands there that is no socket.
+ */
 int control_listen(struct event_base *base, const char *path, control_handler *handler,
 		   void *context, struct control **ret_control);
+
+/* Removes the socket, where it is still this one. Before @base is freed. */
 void control_free(struct control *control);
 
-/* Client side: sends @request, waits for the answer. 1 ok, 0 failed, or negative errno. */
+/*
+ * Client side: sends @request, waits for the answer. 1 ok, 0 failed, with *ret_text ("" or whole
+ * lines, the caller's); or negative errno: -ENOENT, -ECONNREFUSED where no daemon is there.
+ */
 int control_call(const char *path, const char *request, char **ret_text);
 
 #endif /* STILE_CONTROL_H */

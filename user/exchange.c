@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A connection's end has an order: the answer is sent, then our side is shut, then what the client
+ * still sends is thrown away until it closes too. Closing at once, with bytes unread, would be a
+ * reset, which destroys the answer on its way.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/listener.h>
+
+#include "exchange.h"
+
+#define RESUME_MS 500 /* until accept() is tried again where it failed (no descriptor left, say) */
+
+enum state { ASKING, ANSWERING, CLOSING };
+
+struct client {
+	struct client *next, **link;
+	struct exchange *exchange;
+	struct bufferevent *stream;
+	struct event *late;
+	enum state state;
+	bool ended; /* it will send no more */
+};
+
+struct exchange {
+	struct exchange_rules rules;
+	struct event_base *base;
+	struct evconnlistener *listener;
+	struct event *resume;
+	struct client *clients;
+	unsigned int n_clients;
+};
+
+static void client_free(struct client *client)
+{
+	struct exchange *exchange = client->exchange;
+
+	*client->link = client->next;
+	if (client->next)
+		client->next->link = client->link;
+	if (client->late)
+		event_free(client->late);
+	bufferevent_free(client->stream);
+	free(client);
+	exchange->n_clients--;
+	evconnlistener_enable(exchange->listener);
+}
+
+static struct timeval milliseconds(unsigned int ms)
+{
+	return (struct timeval){ ms / 1000, (ms % 1000) * 1000 };
+}
+
+/* Starts its time anew. */
+static bool client_be_patient(struct client *client)
+{
+	const struct timeval patience = milliseconds(client->exchange->rules.patience_ms);
+
+	return evtimer_add(client->late, &patience) == 0;
+}
+
+/* @request: NULL where it is too long. */
+static void client_answer(struct client *client, const char *request, size_t length)
+{
+	const struct exchange_rules *rules = &client->exchange->rules;
+	size_t answer_length = 0;
+	char *answer;
+	bool sent;
+
+	client->state = ANSWERING;
+	answer = rules->answer(request, length, &answer_length, rules->context);
+	sent = answer && client_be_patient(client) &&
+	       bufferevent_write(client->stream, answer, answer_length) == 0;
+	free(answer);
+	if (!sent)
+		client_free(client);
+}
+
+/* What follows a whole request is no matter. */
+static void client_ask(struct client *client, struct evbuffer *input)
+{
+	const struct exchange_rules *rules = &client->exchange->rules;
+	size_t available = evbuffer_get_length(input);
+	size_t length = available < rules->request_max ? available : rules->request_max;
+	char *request = malloc(length + 1);
+	bool whole;
+
+	if (!request) {
+		client_free(client);
+		return;
+	}
+	(void)evbuffer_copyout(input, request, length); /* so much is there */
+	request[length] = '\0';
+	whole = rules->is_whole(request, length);
+	if (whole || available > rules->request_max) {
+		(void)evbuffer_drain(input, available); /* the same; so that reading goes on */
+		client_answer(client, whole ? request : NULL, whole ? length : 0);
+	}
+	free(request);
+}
+
+static void client_read(struct bufferevent *stream, void *context)
+{
+	struct client *client = context;
+	struct evbuffer *input = bufferevent_get_input(stream);
+
+	if (client->state == ASKING)
+		client_ask(client, input);
+	else
+		(void)evbuffer_drain(input, evbuffer_get_length(input)); /* so much is there */
+}
+
+/* The answer is with the kernel. */
+static void client_written(struct bufferevent *stream, void *context)
+{
+	struct client *client = context;
+
+	if (client->state != ANSWERING)
+		return;
+	client->state = CLOSING;
+	if (client->ended || shutdown(bufferevent_getfd(stream), SHUT_WR) < 0)
+		client_free(client);
+}
+
+static void client_event(struct bufferevent *stream, short what, void *context)
+{
+	struct client *client = context;
+
+	(void)stream; /* the client's */
+	client->ended = true;
+	if (client->state != ANSWERING || what & BEV_EVENT_ERROR)
+		client_free(client);
+}
+
+static void client_late(int fd, short what, void *context)
+{
+	(void)fd;   /* a timer has none */
+	(void)what; /* only time can be up */
+	client_free(context);
+}
+
+/* Takes @fd. */
+static struct client *client_new(struct exchange *exchange, int fd)
+{
+	struct client *client = calloc(1, sizeof(*client));
+
+	if (client)
+		client->stream = bufferevent_socket_new(exchange->base, fd, BEV_OPT_CLOSE_ON_FREE);
+	if (!client || !client->stream) {
+		(void)evutil_closesocket(fd); /* the client sees a closed connection */
+		free(client);
+		return NULL;
+	}
+	client->exchange = exchange;
+	client->link = &exchange->clients;
+	client->next = exchange->clients;
+	if (client->next)
+		client->next->link = &client->next;
+	exchange->clients = client;
+	exchange->n_clients++;
+	return client;
+}
+
+static void accepted(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address,
+		     int length, void *context)
+{
+	struct exchange *exchange = context;
+	struct client *client = client_new(exchange, fd);
+
+	(void)address; /* whoever may connect may ask */
+	(void)length;  /* the address's */
+	if (!client)
+		return;
+	client->late = evtimer_new(exchange->base, client_late, client);
+	bufferevent_setcb(client->stream, client_read, client_written, client_event, client);
+	bufferevent_setwatermark(client->stream, EV_READ, 0, exchange->rules.request_max + 1);
+	if (exchange->n_clients >= exchange->rules.clients_max)
+		(void)evconnlistener_disable(listener); /* fails only where it was never enabled */
+	if (!client->late || !client_be_patient(client) ||
+	    bufferevent_enable(client->stream, EV_READ | EV_WRITE) < 0)
+		client_free(client);
+}
+
+/* The socket stays readable, so trying again at once would do nothing else. */
+static void accept_failed(struct evconnlistener *listener, void *context)
+{
+	const struct timeval later = milliseconds(RESUME_MS);
+	const struct exchange *exchange = context;
+
+	if (evtimer_add(exchange->resume, &later) == 0)
+		(void)evconnlistener_disable(listener); /* fails only where it was never enabled */
+}
+
+static void accept_resume(int fd, short what, void *context)
+{
+	const struct exchange *exchange = context;
+
+	(void)fd;   /* a timer has none */
+	(void)what; /* only time can be up */
+	if (exchange->n_clients < exchange->rules.clients_max)
+		(void)evconnlistener_enable(
+			exchange->listener); /* tried again with the next client */
+}
+
+int exchange_listen(struct event_base *base, int fd, const struct exchange_rules *rules,
+		    struct exchange **ret_exchange)
+{
+	struct exchange *exchange = calloc(1, sizeof(*exchange));
+
+	if (!exchange)
+		return -ENOMEM;
+	exchange->rules = *rules;
+	exchange->base = base;
+	exchange->resume = evtimer_new(base, accept_resume, exchange);
+	if (exchange->resume)
+		exchange->listener =
+			evconnlistener_new(base, accepted, exchange,
+					   LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
+	if (!exchange->listener) {
+		exchange_free(exchange);
+		return -ENOMEM;
+	}
+	evconnlistener_set_error_cb(exchange->listener, accept_failed);
+	*ret_exchange = exchange;
+	return 0;
+}
+
+void exchange_free(struct exchange *exchange)
+{
+	if (!exchange)
+		return;
+	while (exchange->clients)
+		client_free(exchange->clients);
+	if (exchange->listener)
+		evconnlistener_free(exchange->listener);
+	if (exchange->resume)
+		event_free(exchange->resume);
+	free(exchange);
+}
