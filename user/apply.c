@@ -74,7 +74,7 @@ static int resolve_interfaces(struct apply *apply)
 	for (int i = 0; i < n; i++) {
 		struct config_interface *interface = &apply->interfaces[i];
 
-		snprintf(interface->name.text, sizeof(interface->name.text), "%s", names[i].text);
+		memcpy(interface->name.text, names[i].text, sizeof(names[i].text));
 		interface->mode = STILE_MODE_AUTO;
 	}
 	apply->config.interfaces = apply->interfaces;

@@ -246,7 +246,7 @@ bool config_read_draft(const char *path, struct diag *diag, struct config *ret_c
 	const struct place whole = { 0 };
 	autofile FILE *opened = NULL;
 	autofree char *text = NULL;
-	size_t length;
+	size_t length = 0;
 	int err = 0;
 
 	if (strcmp(path, "-") != 0) {

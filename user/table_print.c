@@ -121,6 +121,8 @@ int table_print_write(const struct table_print *table, FILE *out)
 
 	if (table->failed)
 		return -ENOMEM;
+	if (n_columns == 0)
+		return 0;
 	for (size_t i = 0; i < n_columns; i++) {
 		headings[i] = table->columns[i].heading;
 		widths[i] = width(table, i);
