@@ -107,24 +107,18 @@ static bool is_refusal(struct msghdr *message)
 	return false;
 }
 
-/* The error comes with the datagram that it answers. */
+/*
+ * One error is one datagram refused. Which one cannot be told: an ICMP message need not carry more
+ * of it than its UDP header (RFC 792).
+ */
 static bool ping_read_error(struct ping *ping)
 {
-	struct request request = {};
 	char control[512];
-	struct iovec data = { .iov_base = &request, .iov_len = sizeof(request) };
-	struct msghdr message = {
-		.msg_iov = &data,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = sizeof(control),
-	};
-	ssize_t n = recvmsg(ping->fd, &message, MSG_ERRQUEUE);
-	uint64_t sent_at;
+	struct msghdr message = { .msg_control = control, .msg_controllen = sizeof(control) };
 
-	if (n < 0)
+	if (recvmsg(ping->fd, &message, MSG_ERRQUEUE) < 0)
 		return false;
-	if (is_refusal(&message) && ping_settle(ping, &request, &sent_at))
+	if (is_refusal(&message))
 		ping->result.refused++;
 	else
 		ping->result.strange++;
