@@ -170,7 +170,7 @@ static void report_attach(const struct apply_link *link, enum stile_mode mode, i
 	else if (error == -EOPNOTSUPP && mode == STILE_MODE_NATIVE)
 		hint = ": its driver has no native XDP; 'mode: generic' does without";
 	else if (error == -ERANGE || error == -EINVAL)
-		hint = ": its MTU or its offloads may be too large for XDP";
+		hint = ": its MTU may be too large for XDP, or an offload be in the way";
 	diag_error(diag, nowhere, "attach to '%s' in %s mode: %s%s", link->name,
 		   policy_mode_names[mode], strerror(-error), hint);
 }

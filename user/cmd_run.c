@@ -73,7 +73,7 @@ static void log_applied(const struct run *run)
 
 	for (unsigned int i = 0; i < applied->n_interfaces; i++)
 		log_info("%s: %s in %s mode", applied->interfaces[i].name,
-			 applied->interfaces[i].adopted ? "adopted, attached before" : "attached",
+			 applied->interfaces[i].adopted ? "swapped in place" : "attached",
 			 policy_mode_names[applied->interfaces[i].mode]);
 }
 
