@@ -12,7 +12,7 @@
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-static inline void fd_release(int *fd)
+static inline void fd_release(const int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
