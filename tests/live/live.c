@@ -83,7 +83,8 @@ int live_sweep(void)
 
 static void remove_names(const struct live *live)
 {
-	static const char *const files[] = { PINS "/%s", RUN "/%s.sock", RUN "/%s.lock" };
+	static const char *const files[] = { PINS "/%s", RUN "/%s.sock", RUN "/%s.lock",
+					     RUN "/%s.pid" };
 	char path[128];
 	struct output output = process_shell(
 		-1, "for s in srv cli; do ip netns del " LIVE_PREFIX "%s-$s; done", live->name);

@@ -3,6 +3,7 @@
  * The daemon's life: killed, restarted, stopped, detached. The limit holds until it is taken away.
  */
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "check.h"
@@ -92,6 +93,20 @@ static void test_keep(void)
 	CHECK_EQ("nobody is limited any more", live_count_served(&live, CLIENT_ONE, 30), 30);
 }
 
+static void test_second_daemon(void)
+{
+	autooutput struct output output = {};
+	autolive struct live live;
+
+	if (!live_begin(&live, "second") || !live_start_web(&live) || !live_start(&live, CONFIG))
+		return;
+	output = live_stile(&live, "run -c %s/stile.yaml", live.directory);
+	CHECK_EQ("a second daemon of the instance does not start", output.code, 1);
+	CHECK("it says why", output.text && strstr(output.text, "another daemon runs already"));
+	CHECK_EQ("the first goes on", live_count_served(&live, CLIENT_ONE, 30), LIMIT);
+	CHECK_EQ("and answers", live_metric_now(&live, "stile_attached", ""), 1);
+}
+
 /* The limit counts on after a stop and a start that kept it. */
 static void test_adopt(void)
 {
@@ -112,4 +127,5 @@ static void test_adopt(void)
 
 CHECK_SUITE(life, { "kill -9 in the middle of a storm", test_kill },
 	    { "SIGTERM detaches", test_terminate }, { "on_stop: keep, and detach", test_keep },
+	    { "one daemon an instance", test_second_daemon },
 	    { "a new daemon adopts buckets and counters", test_adopt });
