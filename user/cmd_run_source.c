@@ -6,6 +6,7 @@
 
 #include "cmd_run.h"
 #include "command.h"
+#include "review.h"
 #include "util.h"
 
 static const struct place nowhere = { 0, 0 };
@@ -62,10 +63,12 @@ static int read_file(struct run_source *source, struct diag *diag, struct config
 		diag_error(diag, nowhere, "standard input cannot be read again");
 		return -EINVAL;
 	}
-	error = config_read(diag->file, diag, ret_config);
-	if (error == 0)
-		source->from_file = true;
-	return error;
+	error = review_read(diag->file, diag, ret_config);
+	if (error)
+		return error;
+	review_warn(ret_config, diag);
+	source->from_file = true;
+	return 0;
 }
 
 int run_source_read(struct run_source *source, struct diag *diag, struct config *ret_config)
