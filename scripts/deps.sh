@@ -64,7 +64,9 @@ install_all() {
 	apt-get -q install -y --no-install-recommends -o Acquire::Retries=3 $(choose $1)
 	if [ -d /run/systemd/system ]; then
 		list_installed | comm -13 "$before" - | enabled_services |
-			while read -r unit; do systemctl disable --now "$unit"; done
+			while read -r unit; do
+				systemctl disable --now "$unit" || echo "$unit: not disabled" >&2
+			done
 	fi
 }
 
