@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A TCP connection of this host with itself, for the program to find its socket. */
+#ifndef STILE_CONNECTION_H
+#define STILE_CONNECTION_H
+
+#include <stdbool.h>
+
+#include "pkt.h"
+
+struct connection {
+	int listener, client, server; /* fds; -1: not there, or closed */
+	bool ipv6;
+	uint16_t sport, dport;
+};
+#define autoconnection __attribute__((cleanup(connection_close)))
+
+/* 0 or -errno. */
+int connection_open(struct connection *connection, bool ipv6, uint16_t port);
+
+/* Ends it without a trace: no TIME_WAIT is left. */
+void connection_reset(struct connection *connection);
+
+/* Ends it so that the server's side is in TIME_WAIT. */
+void connection_linger(struct connection *connection);
+
+/* Ends it, and the listening socket too. */
+void connection_close(struct connection *connection);
+
+/* A SYN that asks for just this connection. */
+struct pkt_spec connection_syn(const struct connection *connection, uint32_t sequence);
+
+#endif /* STILE_CONNECTION_H */

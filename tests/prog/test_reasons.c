@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Every exit of the pipeline, in IPv4 and IPv6, without a VLAN tag, with one, and with two. */
+#include <stdio.h>
+
+#include <bpf/bpf.h>
+
+#include "check.h"
+#include "connection.h"
+#include "prog.h"
+
+enum port {
+	PORT_NOBODY = 79,
+	PORT_OPEN = 81,
+	PORT_PLENTY = 82,
+	PORT_ONE = 83,
+	PORT_COUNTING = 84,
+	PORT_CROWDED = 85,
+	PORT_LOST = 86,
+};
+
+static const char config[] =
+	"blocked: [198.51.100.0/24, '2001:db8:a::/48']\n"
+	"trusted: [" CLIENT_TWO ", '" CLIENT_TWO_V6 "']\n"
+	"rate_limiters:\n"
+	"  plenty: {limit: 1000000, window: 1h}\n"
+	"  one: {keys: [], limit: 1, window: 1h}\n"
+	"  counting: {keys: [], limit: 1, window: 1h, action: count}\n"
+	"  crowded: {limit: 1000, window: 1h, max_keys: 1, max_keys_action: reject}\n"
+	"  lost: {limit: 1, window: 1h}\n"
+	"listeners:\n"
+	"  open: {protocol: tcp, ports: [81]}\n"
+	"  plenty: {protocol: tcp, ports: [82], rate_limiter_name: plenty}\n"
+	"  one: {protocol: tcp, ports: [83], rate_limiter_name: one}\n"
+	"  counting: {protocol: tcp, ports: [84], rate_limiter_name: counting}\n"
+	"  crowded: {protocol: tcp, ports: [85], rate_limiter_name: crowded}\n"
+	"  lost: {protocol: tcp, ports: [86], rate_limiter_name: lost}\n";
+
+static const char config_disabled[] = "enabled: false\n"
+				      "blocked: [198.51.100.0/24, '2001:db8:a::/48']\n"
+				      "rate_limiters: {one: {keys: [], limit: 1, window: 1h}}\n"
+				      "listeners: {one: {protocol: tcp, rate_limiter_name: one}}\n";
+
+#define ETHERTYPE_ARP 0x0806
+#define SEQUENCE_REPEATED 77
+
+static const struct row {
+	const char *what;
+	const char *want;
+	struct pkt_spec spec;
+	const char *from[2]; /* IPv4, IPv6 */
+	bool only_ipv6;
+	bool disabled;	  /* under the other configuration */
+	size_t cut;	  /* bytes off the frame's end */
+	bool of_a_socket; /* the SYN of the connection that is there */
+} rows[_STILE_REASON_MAX] = {
+	[STILE_REASON_NOT_IP] = {
+		.what = "what is not IP passes",
+		.want = "pass not_ip",
+		.spec = { .type = ETHERTYPE_ARP },
+	},
+	[STILE_REASON_TRUNCATED] = {
+		.what = "a TCP header without its last byte passes",
+		.want = "pass truncated",
+		.spec = { .dport = PORT_ONE },
+		.cut = 1,
+	},
+	[STILE_REASON_FRAGMENT] = {
+		.what = "a fragment that is not the first passes",
+		.want = "pass fragment",
+		.spec = { .extensions = { PKT_FRAGMENT }, .fragment = 2, .payload = 40 },
+	},
+	[STILE_REASON_EXT_HEADER] = {
+		.what = "extension headers that go on for too long pass",
+		.want = "pass ext_header",
+		.spec = { .extensions = { PKT_DESTINATION_LONG, PKT_DESTINATION_LONG,
+					  PKT_DESTINATION } },
+		.only_ipv6 = true,
+	},
+	[STILE_REASON_NOT_TRANSPORT] = {
+		.what = "SCTP passes",
+		.want = "pass not_transport",
+		.spec = { .protocol = IPPROTO_SCTP, .payload = 32, .dport = PORT_ONE },
+	},
+	[STILE_REASON_MARTIAN] = {
+		.what = "an IPv6 source that is an IPv4 client's passes",
+		.want = "pass martian",
+		.spec = { .dport = PORT_ONE },
+		.from = { NULL, CLIENT_MAPPED },
+		.only_ipv6 = true,
+	},
+	[STILE_REASON_BLOCKED] = {
+		.what = "a source on the blocked list is dropped",
+		.want = "drop blocked",
+		.spec = { .dport = PORT_OPEN },
+		.from = { CLIENT_FAR, CLIENT_FAR_V6 },
+	},
+	[STILE_REASON_UNPROTECTED] = {
+		.what = "a port that no listener names passes",
+		.want = "pass unprotected",
+		.spec = { .dport = PORT_NOBODY },
+	},
+	[STILE_REASON_BAD_FLAGS] = {
+		.what = "SYN and FIN together are dropped",
+		.want = "drop bad_flags",
+		.spec = { .dport = PORT_OPEN, .flags = PKT_SYN | PKT_FIN },
+	},
+	[STILE_REASON_ESTABLISHED] = {
+		.what = "an ACK at a listener that refuses SYNs passes",
+		.want = "pass established",
+		.spec = { .dport = PORT_ONE, .flags = PKT_ACK },
+	},
+	[STILE_REASON_EXEMPT] = {
+		.what = "a trusted source passes, and the limiter notes it",
+		.want = "pass exempt one/one=exempt",
+		.spec = { .dport = PORT_ONE },
+		.from = { CLIENT_TWO, CLIENT_TWO_V6 },
+	},
+	[STILE_REASON_UNLIMITED] = {
+		.what = "a listener without a limiter lets pass",
+		.want = "pass unlimited",
+		.spec = { .dport = PORT_OPEN },
+	},
+	[STILE_REASON_REPEATED] = {
+		.what = "a SYN again, while its socket is there, is free of charge",
+		.want = "pass repeated",
+		.of_a_socket = true,
+	},
+	[STILE_REASON_ALLOWED] = {
+		.what = "a SYN within the limit passes",
+		.want = "pass allowed plenty/plenty=allowed",
+		.spec = { .dport = PORT_PLENTY },
+	},
+	[STILE_REASON_COUNTED] = {
+		.what = "over the limit, action count lets pass and counts",
+		.want = "pass counted counting/counting=counted",
+		.spec = { .dport = PORT_COUNTING },
+	},
+	[STILE_REASON_LIMITED] = {
+		.what = "over the limit, a SYN is reset",
+		.want = "reply limited one/one=limited reset",
+		.spec = { .dport = PORT_ONE },
+	},
+	[STILE_REASON_FULL] = {
+		.what = "a new client that finds no room is reset",
+		.want = "reply full crowded/crowded=full (crowded: found no room) reset",
+		.spec = { .dport = PORT_CROWDED },
+	},
+	[STILE_REASON_NO_TABLE] = {
+		.what = "a limiter whose table is missing lets pass",
+		.want = "pass no_table",
+		.spec = { .dport = PORT_LOST },
+	},
+	[STILE_REASON_DISABLED] = {
+		.what = "switched off, Stile lets even the blocked pass",
+		.want = "pass disabled",
+		.from = { CLIENT_FAR, CLIENT_FAR_V6 },
+		.disabled = true,
+	},
+};
+
+static struct {
+	struct prog prog, disabled;
+	struct connection connections[2];
+} world;
+
+/* Six clients fill the one set of a table for one client. */
+static void fill_crowded(void)
+{
+	char from[32];
+
+	for (int i = 1; i <= STILE_SET_WAYS; i++) {
+		snprintf(from, sizeof(from), "192.0.2.%d", 100 + i);
+		CHECK_STR_EQ("a client takes the room there is",
+			     prog_send(&world.prog,
+				       &(struct pkt_spec){ .from = from, .dport = PORT_CROWDED }),
+			     "pass allowed crowded/crowded=allowed");
+	}
+}
+
+static bool prepare(void)
+{
+	uint32_t lost;
+
+	if (!prog_load(&world.prog, config, PROG_NOW) ||
+	    !prog_load(&world.disabled, config_disabled, PROG_NOW))
+		return false;
+	(void)prog_send(&world.prog, &(struct pkt_spec){ .dport = PORT_ONE });
+	(void)prog_send(&world.prog, &(struct pkt_spec){ .dport = PORT_COUNTING });
+	fill_crowded();
+	lost = prog_limiter(&world.prog, "lost");
+	CHECK_EQ("a limiter loses its table",
+		 bpf_map_delete_elem(prog_map(&world.prog, "limiters"), &lost), 0);
+	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+		struct connection *connection = &world.connections[ipv6];
+		struct pkt_spec syn;
+
+		CHECK_EQ("a connection is opened", connection_open(connection, ipv6, PORT_PLENTY),
+			 0);
+		syn = connection_syn(connection, SEQUENCE_REPEATED);
+		CHECK_STR_EQ("its first SYN is charged", prog_send(&world.prog, &syn),
+			     "pass allowed plenty/plenty=allowed");
+	}
+	return true;
+}
+
+static void check_row(const struct row *row, int ipv6, uint8_t vlans)
+{
+	struct prog *prog = row->disabled ? &world.disabled : &world.prog;
+	struct pkt_spec spec = row->spec;
+	struct pkt_frame frame;
+	char what[160];
+
+	if (row->of_a_socket)
+		spec = connection_syn(&world.connections[ipv6], SEQUENCE_REPEATED);
+	else
+		spec.from = row->from[ipv6];
+	spec.ipv6 = ipv6;
+	spec.vlans = vlans;
+	snprintf(what, sizeof(what), "%s (IPv%d, %d tags)", row->what, ipv6 ? 6 : 4, vlans);
+	pkt_build(&spec, &frame);
+	frame.size -= row->cut;
+	CHECK_STR_EQ(what, prog_send_frame(prog, &frame), row->want);
+}
+
+static void test_every_reason(void)
+{
+	if (!prepare())
+		return;
+	for (int reason = 0; reason < _STILE_REASON_MAX; reason++) {
+		CHECK("the reason has a row", rows[reason].what);
+		for (int ipv6 = rows[reason].only_ipv6; ipv6 < 2 && rows[reason].what; ipv6++)
+			for (uint8_t vlans = 0; vlans <= 2; vlans++)
+				check_row(&rows[reason], ipv6, vlans);
+	}
+}
+
+static int clean_up(void)
+{
+	if (!world.prog.loader)
+		return 0;
+	connection_close(&world.connections[0]);
+	connection_close(&world.connections[1]);
+	prog_unload(&world.prog);
+	prog_unload(&world.disabled);
+	return 0;
+}
+
+CHECK_SUITE_WITH(reasons, NULL, clean_up, { "every reason", test_every_reason });
