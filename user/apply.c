@@ -231,9 +231,10 @@ static int prepare(struct apply *apply)
 {
 	int error;
 
-	error = report(apply, "prepare " PINS_BPFFS, pins_prepare(apply->pins));
-	if (error == 0)
-		error = resolve_interfaces(apply);
+	error = pins_prepare(apply->pins);
+	if (error)
+		return report(apply, "make the directories for pins", error);
+	error = resolve_interfaces(apply);
 	if (error == 0)
 		error = apply_previous_read(apply->pins, apply->diag, &apply->previous);
 	if (error == 0)
@@ -296,8 +297,10 @@ int apply_config(const struct pins *pins, const struct config *config, struct di
 	error = prepare(apply);
 	if (error == 0)
 		error = put_in_force(apply);
-	if (error)
+	if (error) {
+		pins_remove_empty(pins);
 		return error;
+	}
 	tell(apply, ret_result);
 	return 0;
 }

@@ -37,10 +37,13 @@ int run_load(struct run *run, struct diag *diag)
 	error = run_source_read(&run->source, diag, &config);
 	if (error)
 		return error;
+	log_setup(config.log_level, config.log_json);
 	error = run_servers_bind(run, &config, diag, &servers);
 	if (error == 0)
 		error = apply_config(run->pins, &config, diag, &applied);
 	if (error) {
+		if (run->control)
+			log_setup(run->config.log_level, run->config.log_json);
 		run_servers_free(&servers);
 		config_release(&config);
 		return error;
@@ -50,7 +53,6 @@ int run_load(struct run *run, struct diag *diag)
 	run->config = config;
 	run->applied = applied;
 	run->lists_error = 0;
-	log_setup(config.log_level, config.log_json);
 	return 0;
 }
 
@@ -187,7 +189,8 @@ static int start(struct run *run)
 	log_diag(&diag);
 	diag_release(&diag);
 	if (error) {
-		log_error("not started: %s", error == -EINVAL ? "see above" : strerror(-error));
+		log_error("not started, and nothing was changed: %s",
+			  error == -EINVAL ? "mistakes in the configuration" : strerror(-error));
 		return error;
 	}
 	if (!run->source.from_file)
@@ -261,12 +264,11 @@ static int run_alone(struct run *run)
 	int fd, result;
 
 	pidfile_path(run->pins, path);
-	result = pins_prepare(run->pins);
-	if (result)
-		return command_failed("prepare " PINS_BPFFS ": %s", strerror(-result));
 	fd = pidfile_take(path, &other);
 	if (fd == -EBUSY)
 		return command_failed("another daemon runs already, process %ld", (long)other);
+	if (fd == -EACCES || fd == -EPERM)
+		return command_failed("%s: %s: it takes root", path, strerror(-fd));
 	if (fd < 0)
 		return command_failed("%s: %s", path, strerror(-fd));
 	result = serve(run);

@@ -6,15 +6,29 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "pidfile.h"
 #include "util.h"
+
+/* Where it cannot, opening the file says why. */
+static void make_parent(const char *path)
+{
+	char parent[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+
+	if (!slash || slash - path >= PATH_MAX)
+		return;
+	snprintf(parent, sizeof(parent), "%.*s", (int)(slash - path), path);
+	(void)mkdir(parent, 0755);
+}
 
 static bool still_there(const char *path, int fd)
 {
@@ -49,6 +63,7 @@ int pidfile_take(const char *path, pid_t *ret_other)
 {
 	int error;
 
+	make_parent(path);
 	for (;;) {
 		autofd int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 

@@ -6,8 +6,9 @@
 #include <sys/types.h>
 
 /*
- * Writes our process id to @path and holds the file: its fd, or negative errno. -EBUSY: another
- * process holds it, *ret_other (0 where it has not written its id yet).
+ * Writes our process id to @path, whose directory is made where it is missing, and holds the file:
+ * its fd, or negative errno. -EBUSY: another process holds it, *ret_other (0 where it has not
+ * written its id yet).
  */
 int pidfile_take(const char *path, pid_t *ret_other);
 

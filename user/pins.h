@@ -66,6 +66,9 @@ int pins_remove_generation(const struct pins *pins, uint64_t generation);
 int pins_each_link(const struct pins *pins, int (*each)(const char *ifname, void *context),
 		   void *context);
 
+/* Removes the root and the lock where nothing is pinned, after a start that was refused. */
+void pins_remove_empty(const struct pins *pins);
+
 /* Removes all of it, links first (which detaches), and the root. 0 where there was nothing. */
 int pins_remove_all(const struct pins *pins);
 

@@ -207,6 +207,19 @@ static int remove_link(const char *ifname, void *context)
 	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
+/* The lock is held, so that nobody is about to pin something. */
+static void remove_traces(const struct pins *pins)
+{
+	(void)rmdir(PINS_STILE);  /* other instances may be in it */
+	(void)unlink(pins->lock); /* whoever waits for it looks again */
+}
+
+void pins_remove_empty(const struct pins *pins)
+{
+	if (rmdir(pins->root) == 0)
+		remove_traces(pins);
+}
+
 int pins_remove_all(const struct pins *pins)
 {
 	char path[PATH_MAX];
@@ -221,7 +234,6 @@ int pins_remove_all(const struct pins *pins)
 		result = directory_remove(pins->root); /* "next" of a killed process as well */
 	if (result < 0)
 		return result;
-	(void)rmdir(PINS_STILE);  /* other instances may be in it */
-	(void)unlink(pins->lock); /* whoever waits for it looks again */
+	remove_traces(pins);
 	return 0;
 }

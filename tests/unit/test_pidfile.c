@@ -70,8 +70,8 @@ static void test_no_directory(void)
 {
 	pid_t other;
 
-	CHECK_EQ("without its directory it says so",
-		 pidfile_take("/nonexistent/stile-test.pid", &other), -ENOENT);
+	CHECK_EQ("where its directory cannot be made it says so",
+		 pidfile_take("/nonexistent/run/stile-test.pid", &other), -ENOENT);
 }
 
 CHECK_SUITE_WITH(pidfile, setup, teardown, { "there is one holder", test_one_holder },
