@@ -20,8 +20,7 @@
 
 /* Entries that lie in memory one @stride bytes after the other. */
 struct entries {
-	const void *keys; /* NULL: 0, 1, 2, ... as arrays have them */
-	const void *values;
+	const void *keys, *values;
 	size_t key_size, value_size;
 	size_t key_stride, value_stride;
 	size_t n_entries;
@@ -62,10 +61,7 @@ static int fill(int fd, const struct entries *entries)
 	if (!keys || !values)
 		return -ENOMEM;
 	for (size_t i = 0; i < entries->n_entries; i++) {
-		__u32 index = (__u32)i;
-
-		memcpy(keys + n * entries->key_size,
-		       from_keys ? from_keys + i * entries->key_stride : (const char *)&index,
+		memcpy(keys + n * entries->key_size, from_keys + i * entries->key_stride,
 		       entries->key_size);
 		memcpy(values + n * entries->value_size, from_values + i * entries->value_stride,
 		       entries->value_size);
@@ -147,8 +143,16 @@ static int fill_sources(int map, const struct policy *policy)
 
 static int fill_array(int map, const void *values, size_t value_size, size_t n)
 {
+	autofree __u32 *indexes = calloc(n, sizeof(*indexes));
+
+	if (!indexes)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		indexes[i] = (__u32)i;
 	return fill(map, &(struct entries){
-				 .key_size = sizeof(__u32),
+				 .keys = indexes,
+				 .key_size = sizeof(*indexes),
+				 .key_stride = sizeof(*indexes),
 				 .values = values,
 				 .value_size = value_size,
 				 .value_stride = value_size,

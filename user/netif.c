@@ -138,7 +138,7 @@ int netif_driver(const char *name, char ret_driver[32])
 
 	if (strlen(name) >= sizeof(request.ifr_name))
 		return -ENODEV;
-	strcpy(request.ifr_name, name); /* fits: asked above */
+	memcpy(request.ifr_name, name, strlen(name)); /* the rest is zero */
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
