@@ -85,7 +85,9 @@ static void read_metrics(struct config_reader *reader, const struct tree_node *v
 {
 	static const struct config_field fields[] = { { "listen", read_metrics_listen },
 						      { NULL, NULL } };
-	static const struct config_block block = { .what = "metrics", .fields = fields };
+	static const struct config_block block = { .what = "metrics",
+						   .example = "listen",
+						   .fields = fields };
 
 	config_block_read(reader, value, &block, object);
 }
@@ -119,7 +121,9 @@ static void read_log(struct config_reader *reader, const struct tree_node *value
 	static const struct config_field fields[] = { { "level", read_log_level },
 						      { "format", read_log_format },
 						      { NULL, NULL } };
-	static const struct config_block block = { .what = "log", .fields = fields };
+	static const struct config_block block = { .what = "log",
+						   .example = "level",
+						   .fields = fields };
 
 	config_block_read(reader, value, &block, object);
 }
@@ -177,7 +181,9 @@ static const struct config_field fields[] = {
 	{ NULL, NULL },
 };
 
-static const struct config_block block = { .what = "the settings", .fields = fields };
+static const struct config_block block = { .what = "the settings",
+					   .example = "listeners",
+					   .fields = fields };
 
 static int init(struct config *config)
 {
@@ -196,6 +202,7 @@ bool config_parse_draft(const char *text, size_t length, struct diag *diag,
 	struct config_reader reader = { .diag = diag, .key = "settings" };
 	struct config config;
 	struct tree tree;
+	bool whole;
 
 	if (tree_parse(text, length, diag, &tree) < 0)
 		return false;
@@ -206,12 +213,13 @@ bool config_parse_draft(const char *text, size_t length, struct diag *diag,
 	if (reader.failed)
 		diag_error(diag, (struct place){ 0 }, "out of memory");
 	/* What was cut short may lack what it names: no draft. */
-	if (reader.failed || tree.cut_short)
-		config_release(&config);
-	else
+	whole = !reader.failed && !tree.cut_short;
+	if (whole)
 		*ret_config = config;
+	else
+		config_release(&config);
 	tree_release(&tree);
-	return !reader.failed && !tree.cut_short;
+	return whole;
 }
 
 /* The whole of @file, at most TREE_BYTES_MAX bytes. 0 or negative errno; -EFBIG: it has more. */

@@ -52,13 +52,16 @@ static const char *elsewhere(const char *name)
 	return NULL;
 }
 
-static const char *nearest_field(const struct config_block *block, const char *name)
+/* Names of those that are supported, or of all, ended by NULL. */
+static void list_fields(const struct config_block *block, bool all,
+			const char *names[FIELDS_MAX + 1])
 {
-	const char *names[FIELDS_MAX + 1] = { NULL };
+	size_t n = 0;
 
-	for (size_t i = 0; i < FIELDS_MAX && block->fields[i].name; i++)
-		names[i] = block->fields[i].name;
-	return diag_nearest(name, names);
+	for (const struct config_field *field = block->fields; field->name; field++)
+		if ((all || field->read) && n < FIELDS_MAX)
+			names[n++] = field->name;
+	names[n] = NULL;
 }
 
 static void refuse_key(struct config_reader *reader, const struct tree_node *key,
@@ -66,10 +69,14 @@ static void refuse_key(struct config_reader *reader, const struct tree_node *key
 {
 	const char *name = tree_text(reader->tree, key);
 	const struct config_block *other = find_block(name);
-	const char *nearest = nearest_field(block, name);
-	const char *instead = elsewhere(name);
+	const char *instead = elsewhere(name), *nearest;
+	const char *names[FIELDS_MAX + 1];
 	char quoted[DIAG_QUOTE_SIZE];
+	char expected[320];
 
+	list_fields(block, true, names);
+	nearest = diag_nearest(name, names);
+	list_fields(block, false, names);
 	diag_quote(name, quoted);
 	if (instead)
 		config_value_mistake(reader, key->place, "found the key %s in %s, expected %s",
@@ -84,9 +91,8 @@ static void refuse_key(struct config_reader *reader, const struct tree_node *key
 				     block->what, nearest);
 	else
 		config_value_mistake(
-			reader, key->place,
-			"found the unknown key %s in %s, expected one of stile.yaml(5)", quoted,
-			block->what);
+			reader, key->place, "found the unknown key %s in %s, expected %s", quoted,
+			block->what, config_value_words(names, expected, sizeof(expected)));
 }
 
 static void read_field(struct config_reader *reader, const struct tree_node *key,
@@ -113,9 +119,11 @@ void config_block_read(struct config_reader *reader, const struct tree_node *map
 	struct tree_walk walk = { 0 };
 
 	if (map->kind != TREE_MAP) {
-		config_value_refuse(reader, map, "a map: the settings of %s", block->what);
+		config_value_refuse(reader, map, "a map of keys such as %s", block->example);
 		return;
 	}
+	if (map->flawed)
+		reader->n_mistakes++; /* which the tree has reported */
 	while ((key = tree_walk_map(reader->tree, map, &walk, &value)))
 		read_field(reader, key, block, value, object);
 	reader->key = outer;

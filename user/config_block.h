@@ -18,8 +18,9 @@ struct config_field {
 };
 
 struct config_block {
-	const char *what;  /* "a listener" */
-	const char *where; /* "under listeners"; NULL: at the top */
+	const char *what;    /* "a listener" */
+	const char *where;   /* "under listeners"; NULL: at the top */
+	const char *example; /* a key of it */
 	const struct config_field *fields;
 };
 

@@ -201,6 +201,7 @@ static const struct config_field fields[] = {
 const struct config_block config_block_limiter = {
 	.what = "a limiter",
 	.where = "under rate_limiters",
+	.example = "limit",
 	.fields = fields,
 };
 

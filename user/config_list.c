@@ -198,6 +198,11 @@ static bool add_judge(struct config_reader *reader, const struct tree_node *node
 	return true;
 }
 
+static bool is_none(const struct config_reader *reader, const struct tree_node *node)
+{
+	return node->kind == TREE_SCALAR && strcmp(tree_text(reader->tree, node), "none") == 0;
+}
+
 bool config_value_judges(struct config_reader *reader, const struct tree_node *node,
 			 bool allow_none, struct config_judges *ret_judges)
 {
@@ -208,11 +213,14 @@ bool config_value_judges(struct config_reader *reader, const struct tree_node *n
 	const struct tree_node *item;
 	bool good = true;
 
-	if (node->kind == TREE_SCALAR && allow_none &&
-	    strcmp(tree_text(reader->tree, node), "none") == 0) {
-		judges.none = true;
-		*ret_judges = judges;
-		return true;
+	if (is_none(reader, node)) {
+		judges.none = allow_none;
+		if (allow_none)
+			*ret_judges = judges;
+		else
+			config_value_refuse(reader, node, "%s; without %s there is no limit",
+					    expected, reader->key);
+		return allow_none;
 	}
 	if (node->kind != TREE_LIST && node->kind != TREE_SCALAR) {
 		config_value_refuse(reader, node, "%s", expected);
@@ -220,7 +228,7 @@ bool config_value_judges(struct config_reader *reader, const struct tree_node *n
 	}
 	while ((item = config_value_item(reader, node, &walk, expected)))
 		good = add_judge(reader, item, &judges) && good;
-	if (good && judges.n_names == 0) {
+	if (good && judges.n_names == 0 && !node->open) {
 		config_value_mistake(reader, node->place, "%s: found an empty list, expected %s",
 				     reader->key, expected);
 		return false;

@@ -123,6 +123,7 @@ static const struct config_field listener_fields[] = {
 const struct config_block config_block_listener = {
 	.what = "a listener",
 	.where = "under listeners",
+	.example = "ports",
 	.fields = listener_fields,
 };
 
@@ -195,6 +196,7 @@ static const struct config_field interface_fields[] = {
 const struct config_block config_block_interface = {
 	.what = "an interface",
 	.where = "under interfaces",
+	.example = "mode",
 	.fields = interface_fields,
 };
 
@@ -244,7 +246,7 @@ void config_read_interfaces(struct config_reader *reader, const struct tree_node
 		config_value_refuse(reader, value, "%s", expected);
 		return;
 	}
-	if (!value->first)
+	if (!value->first && !value->open)
 		config_value_mistake(reader, value->place,
 				     "interfaces: found an empty map, expected %s", expected);
 	while (!reader->failed && (key = tree_walk_map(reader->tree, value, &walk, &interface)))

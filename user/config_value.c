@@ -171,8 +171,7 @@ static bool find_word(const char *word, const char *const *names, unsigned int *
 	return false;
 }
 
-/* "a, b or c" */
-static void list_words(const char *const *names, char *text, size_t size)
+const char *config_value_words(const char *const *names, char *text, size_t size)
 {
 	size_t length = 0;
 
@@ -183,6 +182,7 @@ static void list_words(const char *const *names, char *text, size_t size)
 					   : names[i + 1] ? ", "
 							  : " or ",
 					   names[i]);
+	return text;
 }
 
 bool config_value_word(struct config_reader *reader, const struct tree_node *node,
@@ -195,7 +195,7 @@ bool config_value_word(struct config_reader *reader, const struct tree_node *nod
 
 	if (find_word(text, words.names, ret_value))
 		return true;
-	list_words(words.names, expected, sizeof(expected));
+	config_value_words(words.names, expected, sizeof(expected));
 	if (find_word(text, words.later, &value))
 		config_value_mistake(reader, node->place,
 				     "%s: '%s' is not supported yet, expected %s", reader->key,

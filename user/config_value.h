@@ -58,6 +58,9 @@ bool config_value_address(struct config_reader *reader, const struct tree_node *
 bool config_value_ports(struct config_reader *reader, const struct tree_node *node,
 			struct config_ports *ret_ports);
 
+/* "a, b or c", cut where @size is too small for it. Returns @text. */
+const char *config_value_words(const char *const *names, char *text, size_t size);
+
 /* Words of an enum; both lists end with NULL, @later may be NULL. */
 struct config_words {
 	const char *const *names; /* by value */

@@ -107,9 +107,25 @@ static void add(struct diag *diag, struct diag_entry *entry)
 	count(diag, entry);
 }
 
-static bool is_control(char c)
+/* Those of ASCII, and of the two-byte ones (U+0080 to U+009F) the first byte and the second. */
+static bool is_control(const char *c)
 {
-	return (unsigned char)c < 0x20 || c == 0x7f;
+	const unsigned char *byte = (const unsigned char *)c;
+
+	return byte[0] < 0x20 || byte[0] == 0x7f ||
+	       (byte[0] == 0xc2 && byte[1] >= 0x80 && byte[1] < 0xa0);
+}
+
+/* In place; nobody's terminal is to act on a file. */
+static void clean(char *text)
+{
+	for (char *c = text; *c; c++) {
+		if (!is_control(c))
+			continue;
+		if ((unsigned char)*c == 0xc2)
+			*c++ = '?';
+		*c = '?';
+	}
 }
 
 static void add_formatted(struct diag *diag, struct diag_entry entry, const char *format,
@@ -117,9 +133,8 @@ static void add_formatted(struct diag *diag, struct diag_entry entry, const char
 {
 	if (vasprintf(&entry.text, format, arguments) < 0)
 		entry.text = NULL;
-	for (char *c = entry.text; c && *c; c++)
-		if (is_control(*c))
-			*c = '?';
+	else
+		clean(entry.text);
 	add(diag, &entry);
 }
 

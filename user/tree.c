@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The finished tree: walked, and released. How it is built is in tree_build.c. */
+/* The finished tree: walked, and released. How it is built is in tree_parse.c and tree_build.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,13 +47,13 @@ const struct tree_node *tree_walk_list(const struct tree *tree, const struct tre
 const struct tree_node *tree_walk_map(const struct tree *tree, const struct tree_node *map,
 				      struct tree_walk *walk, const struct tree_node **ret_value)
 {
-	const struct tree_node *key = tree_walk_list(tree, map, walk);
-	const struct tree_node *value;
+	const struct tree_node *key, *value;
 
-	if (!key)
-		return NULL;
-	/* The last key of a reading that was cut short may have none. */
-	value = tree_walk_list(tree, map, walk);
+	do {
+		key = tree_walk_list(tree, map, walk);
+		/* The last key of a reading that was cut short may have no value. */
+		value = key ? tree_walk_list(tree, map, walk) : NULL;
+	} while (value && key->refused);
 	if (value)
 		*ret_value = value;
 	return value ? key : NULL;
@@ -74,24 +74,32 @@ static int compare_keys(const void *a, const void *b)
 	return order;
 }
 
-static void mark_repeated(struct tree *tree, const struct key *keys, size_t n, struct diag *diag)
-{
-	char quoted[DIAG_QUOTE_SIZE];
-	size_t first = 0;
+/* Sorted. */
+struct keys {
+	struct key *keys;
+	size_t n;
+};
 
-	for (size_t i = 1; i < n; i++) {
-		if (strcmp(keys[i].text, keys[first].text) != 0) {
-			first = i;
+static void mark_repeated(struct tree *tree, struct tree_node *map, const struct keys *sorted,
+			  struct diag *diag)
+{
+	const struct key *first = sorted->keys;
+	char quoted[DIAG_QUOTE_SIZE];
+
+	for (const struct key *key = first + 1; key < sorted->keys + sorted->n; key++) {
+		if (strcmp(key->text, first->text) != 0) {
+			first = key;
 			continue;
 		}
-		tree->nodes[keys[i].node - tree->nodes].repeated = true;
-		diag_error(diag, keys[i].node->place,
+		tree->nodes[key->node - tree->nodes].repeated = true;
+		map->flawed = true;
+		diag_error(diag, key->node->place,
 			   "found %s again, expected it once: it is on line %u already",
-			   diag_quote(keys[i].text, quoted), keys[first].node->place.line);
+			   diag_quote(key->text, quoted), first->node->place.line);
 	}
 }
 
-int tree_check_keys(struct tree *tree, const struct tree_node *map, struct diag *diag)
+int tree_check_keys(struct tree *tree, struct tree_node *map, struct diag *diag)
 {
 	autofree struct key *keys = NULL;
 	const struct tree_node *key, *value;
@@ -100,13 +108,15 @@ int tree_check_keys(struct tree *tree, const struct tree_node *map, struct diag 
 
 	while (tree_walk_map(tree, map, &walk, &value))
 		n++;
-	keys = calloc(n + 1, sizeof(*keys));
+	if (n < 2)
+		return 0;
+	keys = calloc(n, sizeof(*keys));
 	if (!keys)
 		return -ENOMEM;
 	walk = (struct tree_walk){ 0 };
 	for (n = 0; (key = tree_walk_map(tree, map, &walk, &value)); n++)
 		keys[n] = (struct key){ tree_text(tree, key), key };
 	qsort(keys, n, sizeof(*keys), compare_keys);
-	mark_repeated(tree, keys, n, diag);
+	mark_repeated(tree, map, &(struct keys){ keys, n }, diag);
 	return 0;
 }

@@ -14,7 +14,7 @@
 #include "diag.h"
 
 #define TREE_BYTES_MAX (16U << 20)
-#define TREE_NODES_MAX (4U << 20) /* every use of an alias counted as what it stands for */
+#define TREE_NODES_MAX (1U << 20) /* every use of an alias counted as what it stands for */
 #define TREE_DEPTH_MAX 16
 #define TREE_ANCHORS_MAX 256
 
@@ -35,8 +35,10 @@ struct tree_node {
 	uint32_t next;	 /* sibling; 0: none */
 	uint32_t size;	 /* nodes from here down, aliases followed */
 	uint32_t target; /* of an alias */
-	bool open;	 /* still being read */
+	bool open;	 /* a list or map that goes on, or would where the reading was cut short */
 	bool repeated;	 /* a key that its map has already, which has been reported */
+	bool refused;	 /* a key that no map may have, which has been reported: never seen */
+	bool flawed;	 /* a map with such keys */
 };
 
 struct tree {
@@ -73,6 +75,6 @@ const struct tree_node *tree_walk_map(const struct tree *tree, const struct tree
 				      struct tree_walk *walk, const struct tree_node **ret_value);
 
 /* Reports and marks keys of @map that it has twice. 0 or -ENOMEM, which is not reported. */
-int tree_check_keys(struct tree *tree, const struct tree_node *map, struct diag *diag);
+int tree_check_keys(struct tree *tree, struct tree_node *map, struct diag *diag);
 
 #endif /* STILE_TREE_H */

@@ -1,48 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The tree, built from libyaml's events: its documents would lose nothing, but they follow aliases
+ * Nodes, made from libyaml's events: its documents would lose nothing, but they follow aliases
  * without a bound and nest without one. Lesser mistakes are noted and the reading goes on; it stops
- * where the text is no YAML, or too deep or too large to be a configuration.
+ * where the text is too deep or too large to be a configuration.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <yaml.h>
-
-#include "tree.h"
+#include "tree_build.h"
 #include "tree_syntax.h"
 #include "util.h"
 
-struct level {
-	uint32_t node;
-	uint32_t last; /* child */
-	uint32_t n_children;
-};
-
-struct anchor {
-	char *name;
-	uint32_t node;
-};
-
-struct build {
-	struct tree tree;
-	struct diag *diag;
-	struct level levels[TREE_DEPTH_MAX];
-	unsigned int depth;
-	unsigned int n_documents;
-	struct anchor anchors[TREE_ANCHORS_MAX];
-	unsigned int n_anchors;
-	uint32_t expanded; /* nodes so far, aliases followed */
-};
-
-static int fail_memory(struct build *build)
+int tree_build_failed(struct tree_build *build)
 {
 	diag_error(build->diag, (struct place){ 0 }, "out of memory");
 	return -ENOMEM;
 }
 
-static int keep_text(struct build *build, const char *text, size_t length, uint32_t *ret_offset)
+static int keep_text(struct tree_build *build, const char *text, size_t length,
+		     uint32_t *ret_offset)
 {
 	struct tree *tree = &build->tree;
 	size_t needed = tree->n_text + length + 1;
@@ -52,7 +29,7 @@ static int keep_text(struct build *build, const char *text, size_t length, uint3
 		char *grown = n > UINT32_MAX ? NULL : realloc(tree->text, n);
 
 		if (!grown)
-			return fail_memory(build);
+			return tree_build_failed(build);
 		tree->text = grown;
 		tree->n_text_allocated = (uint32_t)n;
 	}
@@ -63,7 +40,7 @@ static int keep_text(struct build *build, const char *text, size_t length, uint3
 	return 0;
 }
 
-static int check_room(struct build *build, struct place place)
+static int check_room(struct tree_build *build, struct place place)
 {
 	if (build->expanded <= TREE_NODES_MAX)
 		return 0;
@@ -73,9 +50,9 @@ static int check_room(struct build *build, struct place place)
 }
 
 /* Where in a map the next node goes. */
-static bool is_key(const struct build *build)
+static bool is_key(const struct tree_build *build)
 {
-	const struct level *level;
+	const struct tree_level *level;
 
 	if (build->depth == 0)
 		return false;
@@ -83,9 +60,9 @@ static bool is_key(const struct build *build)
 	return build->tree.nodes[level->node].kind == TREE_MAP && level->n_children % 2 == 0;
 }
 
-static void link_child(struct build *build, uint32_t node)
+static void link_child(struct tree_build *build, uint32_t node)
 {
-	struct level *level;
+	struct tree_level *level;
 
 	if (build->depth == 0)
 		return;
@@ -94,11 +71,12 @@ static void link_child(struct build *build, uint32_t node)
 		build->tree.nodes[level->last].next = node;
 	else
 		build->tree.nodes[level->node].first = node;
+	level->before_last = level->last;
 	level->last = node;
 	level->n_children++;
 }
 
-static int add_node(struct build *build, const struct tree_node *node, uint32_t *ret_node)
+static int add_node(struct tree_build *build, const struct tree_node *node, uint32_t *ret_node)
 {
 	struct tree *tree = &build->tree;
 	int err;
@@ -112,7 +90,7 @@ static int add_node(struct build *build, const struct tree_node *node, uint32_t 
 		struct tree_node *grown = reallocarray(tree->nodes, n, sizeof(*grown));
 
 		if (!grown)
-			return fail_memory(build);
+			return tree_build_failed(build);
 		if (tree->n_nodes == 0)
 			grown[tree->n_nodes++] = (struct tree_node){ 0 };
 		tree->nodes = grown;
@@ -124,16 +102,22 @@ static int add_node(struct build *build, const struct tree_node *node, uint32_t 
 	return 0;
 }
 
-static void refuse_tag(struct build *build, const yaml_char_t *tag, struct place place)
+static void refuse_tag(struct tree_build *build, const yaml_char_t *tag, struct place place)
 {
+	static const char standard[] = "tag:yaml.org,2002:";
+	const char *name = (const char *)tag;
 	char quoted[DIAG_QUOTE_SIZE];
+	bool is_standard;
 
-	if (tag)
-		diag_error(build->diag, place, "found the tag %s, expected a value without one",
-			   diag_quote((const char *)tag, quoted));
+	if (!tag)
+		return;
+	is_standard = strncmp(name, standard, strlen(standard)) == 0;
+	diag_quote(is_standard ? name + strlen(standard) : name, quoted);
+	diag_error(build->diag, place, "found the %stag %s, expected a value without one",
+		   is_standard ? "standard " : "", quoted);
 }
 
-static int keep_anchor(struct build *build, const yaml_char_t *name, uint32_t node)
+static int keep_anchor(struct tree_build *build, const yaml_char_t *name, uint32_t node)
 {
 	char *copy;
 
@@ -146,8 +130,8 @@ static int keep_anchor(struct build *build, const yaml_char_t *name, uint32_t no
 	}
 	copy = strdup((const char *)name);
 	if (!copy)
-		return fail_memory(build);
-	build->anchors[build->n_anchors++] = (struct anchor){ .name = copy, .node = node };
+		return tree_build_failed(build);
+	build->anchors[build->n_anchors++] = (struct tree_anchor){ .name = copy, .node = node };
 	return 0;
 }
 
@@ -164,7 +148,7 @@ static bool is_nothing(const yaml_event_t *event)
 	return false;
 }
 
-static int on_scalar(struct build *build, const yaml_event_t *event)
+static int on_scalar(struct tree_build *build, const yaml_event_t *event)
 {
 	const char *text = (const char *)event->data.scalar.value;
 	size_t length = event->data.scalar.length;
@@ -182,9 +166,12 @@ static int on_scalar(struct build *build, const yaml_event_t *event)
 		length = strlen(text);
 	}
 	if (is_key(build) && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-	    strcmp(text, "<<") == 0)
+	    strcmp(text, "<<") == 0) {
 		diag_error(build->diag, node.place,
 			   "found a merge key '<<', expected the keys themselves");
+		node.refused = true;
+		build->tree.nodes[build->levels[build->depth - 1].node].flawed = true;
+	}
 	node.length = (uint32_t)length;
 	err = keep_text(build, text, length, &node.text);
 	if (err)
@@ -195,7 +182,7 @@ static int on_scalar(struct build *build, const yaml_event_t *event)
 	return keep_anchor(build, event->data.scalar.anchor, index);
 }
 
-static const struct anchor *find_anchor(const struct build *build, const char *name)
+static const struct tree_anchor *find_anchor(const struct tree_build *build, const char *name)
 {
 	for (unsigned int i = build->n_anchors; i > 0; i--)
 		if (strcmp(build->anchors[i - 1].name, name) == 0)
@@ -203,10 +190,10 @@ static const struct anchor *find_anchor(const struct build *build, const char *n
 	return NULL;
 }
 
-static int on_alias(struct build *build, const yaml_event_t *event)
+static int on_alias(struct tree_build *build, const yaml_event_t *event)
 {
 	const char *name = (const char *)event->data.alias.anchor;
-	const struct anchor *anchor = find_anchor(build, name);
+	const struct tree_anchor *anchor = find_anchor(build, name);
 	struct tree_node node = {
 		.kind = TREE_ALIAS,
 		.place = tree_syntax_place(event->start_mark),
@@ -229,7 +216,7 @@ static int on_alias(struct build *build, const yaml_event_t *event)
 	return add_node(build, &node, &index);
 }
 
-static int on_begin(struct build *build, enum tree_kind kind, const yaml_event_t *event)
+static int on_begin(struct tree_build *build, enum tree_kind kind, const yaml_event_t *event)
 {
 	bool list = kind == TREE_LIST;
 	const struct tree_node node = {
@@ -257,26 +244,31 @@ static int on_begin(struct build *build, enum tree_kind kind, const yaml_event_t
 	err = add_node(build, &node, &index);
 	if (err)
 		return err;
-	build->levels[build->depth++] = (struct level){ .node = index };
+	build->levels[build->depth++] = (struct tree_level){ .node = index };
 	return keep_anchor(
 		build, list ? event->data.sequence_start.anchor : event->data.mapping_start.anchor,
 		index);
 }
 
-static int on_end(struct build *build)
+int tree_build_check(struct tree_build *build, struct tree_node *node)
 {
-	struct level level = build->levels[--build->depth];
-	struct tree_node *node = &build->tree.nodes[level.node];
-
-	node->open = false;
-	for (uint32_t i = node->first; i; i = build->tree.nodes[i].next)
-		node->size += build->tree.nodes[i].size;
 	if (node->kind == TREE_MAP && tree_check_keys(&build->tree, node, build->diag) < 0)
-		return fail_memory(build);
+		return tree_build_failed(build);
 	return 0;
 }
 
-static int on_document(struct build *build, const yaml_event_t *event)
+static int on_end(struct tree_build *build)
+{
+	struct tree_node *nodes = build->tree.nodes;
+	struct tree_node *node = &nodes[build->levels[--build->depth].node];
+
+	node->open = false;
+	for (uint32_t i = node->first; i; i = nodes[i].next)
+		node->size += nodes[i].size;
+	return tree_build_check(build, node);
+}
+
+static int on_document(struct tree_build *build, const yaml_event_t *event)
 {
 	if (build->n_documents++ == 0)
 		return 0;
@@ -285,7 +277,7 @@ static int on_document(struct build *build, const yaml_event_t *event)
 	return -EINVAL;
 }
 
-static int on_event(struct build *build, const yaml_event_t *event)
+int tree_build_event(struct tree_build *build, const yaml_event_t *event)
 {
 	switch (event->type) {
 	case YAML_DOCUMENT_START_EVENT:
@@ -304,85 +296,4 @@ static int on_event(struct build *build, const yaml_event_t *event)
 	default:
 		return 0;
 	}
-}
-
-/* -EINVAL: the text is no YAML, or what it says ends the reading; reported either way. */
-static int read_events(struct build *build, yaml_parser_t *parser, const char *text, size_t length)
-{
-	bool ended = false;
-	int err = 0;
-
-	while (!err && !ended) {
-		yaml_event_t event;
-
-		if (!yaml_parser_parse(parser, &event)) {
-			tree_syntax_report(parser, text, length, build->diag);
-			return parser->error == YAML_MEMORY_ERROR ? -ENOMEM : -EINVAL;
-		}
-		err = on_event(build, &event);
-		ended = event.type == YAML_STREAM_END_EVENT;
-		yaml_event_delete(&event);
-	}
-	return err;
-}
-
-/* A reading that stopped leaves what it had read, closed as if the text ended there. */
-static int finish(struct build *build, int err)
-{
-	if (err == -ENOMEM)
-		return err;
-	build->tree.cut_short = err != 0;
-	for (err = 0; build->depth > 0 && !err;)
-		err = on_end(build);
-	if (err)
-		return err;
-	if (build->tree.n_nodes > 1)
-		return 0;
-	if (!build->tree.cut_short)
-		diag_error(build->diag, (struct place){ 0 },
-			   "found no settings, expected some: see stile.yaml(5)");
-	return -EINVAL;
-}
-
-/* Skips a byte order mark. UTF-16 is refused here, because libyaml would read it. */
-static int check_encoding(const char **text, size_t *length, struct diag *diag)
-{
-	if (*length >= 2 &&
-	    (memcmp(*text, "\xff\xfe", 2) == 0 || memcmp(*text, "\xfe\xff", 2) == 0)) {
-		diag_error(diag, (struct place){ 0 }, "found UTF-16, expected UTF-8");
-		return -EINVAL;
-	}
-	if (*length >= 3 && memcmp(*text, "\xef\xbb\xbf", 3) == 0) {
-		*text += 3;
-		*length -= 3;
-	}
-	return 0;
-}
-
-int tree_parse(const char *text, size_t length, struct diag *diag, struct tree *ret_tree)
-{
-	autofree struct build *build = NULL;
-	yaml_parser_t parser;
-	int err;
-
-	err = check_encoding(&text, &length, diag);
-	if (err)
-		return err;
-	build = calloc(1, sizeof(*build));
-	if (!build || !yaml_parser_initialize(&parser)) {
-		diag_error(diag, (struct place){ 0 }, "out of memory");
-		return -ENOMEM;
-	}
-	build->diag = diag;
-	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-	yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
-	err = finish(build, read_events(build, &parser, text, length));
-	yaml_parser_delete(&parser);
-	for (unsigned int i = 0; i < build->n_anchors; i++)
-		free(build->anchors[i].name);
-	if (err)
-		tree_release(&build->tree);
-	else
-		*ret_tree = build->tree;
-	return err;
 }

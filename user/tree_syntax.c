@@ -113,16 +113,22 @@ static char byte_at(const char *text, size_t length, struct place place)
 static void report_bytes(const yaml_parser_t *parser, const char *text, size_t length,
 			 struct diag *diag)
 {
+	bool control = parser->problem && strncmp(parser->problem, "control", 7) == 0;
 	size_t offset = parser->problem_offset;
 	struct place place;
 
+	/* libyaml points at the byte that should have gone on with what began before it. */
+	if (!control && offset > 0 && parser->problem && strstr(parser->problem, "trailing"))
+		do
+			offset--;
+		while (offset > 0 && is_continuation(text[offset]));
 	if (offset >= length) {
 		diag_error(diag, place_of(text, length, length),
 			   "found the end of the file within a character");
 		return;
 	}
 	place = place_of(text, length, offset);
-	if ((unsigned char)text[offset] < 0x80)
+	if (control)
 		diag_error(diag, place, "found the control character 0x%02x, expected text",
 			   (unsigned char)text[offset]);
 	else
@@ -169,7 +175,9 @@ void tree_syntax_report(const yaml_parser_t *parser, const char *text, size_t le
 		report_bytes(parser, text, length, diag);
 		return;
 	}
-	if (strcmp(problem, "found character that cannot start any token") == 0) {
+	if (strcmp(problem, "found character that cannot start any token") == 0 ||
+	    (strcmp(problem, "did not find expected node content") == 0 &&
+	     byte_at(text, length, place) == ':')) {
 		report_character(byte_at(text, length, place), place, diag);
 		return;
 	}

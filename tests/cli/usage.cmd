@@ -1,0 +1,8 @@
+# What the command line may be.
+"$STILE" check --help
+"$STILE" check -x
+"$STILE" check --nosuch
+"$STILE" check -c
+"$STILE" check --json=yes
+"$STILE" check file.yaml
+"$STILE" check -c missing -c accept-trickster.yaml | head -n 1
