@@ -3,6 +3,7 @@
 #ifndef STILE_CMD_RUN_H
 #define STILE_CMD_RUN_H
 
+#include <limits.h>
 #include <stdbool.h>
 
 #include "apply.h"
@@ -30,9 +31,10 @@ struct run {
 	struct apply_result applied;
 	struct metrics_daemon counts;
 	struct event_base *base;
-	struct http *http;	 /* NULL: no metrics server */
-	struct control *control; /* NULL before the first load */
-	int lists_error;	 /* of the last look at the lists, told once */
+	struct http *http;	     /* NULL: no metrics server */
+	struct control *control;     /* NULL before the first load */
+	char control_path[PATH_MAX]; /* where it is, whatever the configuration says by now */
+	int lists_error;	     /* of the last look at the lists, told once */
 };
 
 /* Reads the configuration. 0 or -errno with the mistakes in @diag, which it names. */

@@ -113,7 +113,7 @@ static int bind_control(struct run *run, const struct config *next, struct diag 
 	int error;
 
 	if (run->control) {
-		if (strcmp(path, control_path(run, &run->config)) != 0)
+		if (strcmp(path, run->control_path) != 0)
 			diag_warning(diag, nowhere,
 				     "control: the socket moves to '%s' at the next start", path);
 		return 0;
@@ -173,7 +173,10 @@ void run_servers_adopt(struct run *run, const struct config *next, struct run_se
 		       struct diag *diag)
 {
 	adopt_http(run, next, servers->http, diag);
-	if (servers->control)
+	if (servers->control) {
 		run->control = servers->control;
+		snprintf(run->control_path, sizeof(run->control_path), "%s",
+			 control_path(run, next));
+	}
 	*servers = (struct run_servers){};
 }
