@@ -10,7 +10,7 @@ awk 'BEGIN {
 }' >ten-mb
 awk 'BEGIN { print "blocked:"; for (i = 0; i < 1000000; i++) print "  - 10.0.0.0/255" }' >too-large
 awk 'BEGIN { print "blocked:"; for (i = 0; i < 100000; i++) print "  - 10.0.0.0/255" }' >mistakes
-awk 'BEGIN { print "blocked: ["; for (i = 0; i < 1100000; i++) print "1," }' >values
+awk 'BEGIN { print "blocked: ["; for (i = 0; i < 1100000; i++) print "10.0.0.0," }' >values
 
 "$STILE" check -c missing
 "$STILE" check -c loop
@@ -19,6 +19,6 @@ awk 'BEGIN { print "blocked: ["; for (i = 0; i < 1100000; i++) print "1," }' >va
 "$STILE" check -c ''
 "$STILE" check -c "a name with blanks.yaml"
 "$STILE" check -c too-large
-"$STILE" check -c values 2>&1 | tail -n 2
+"$STILE" check -c values
 "$STILE" check -c ten-mb | sed '/^LIMITER/,$d'
 "$STILE" check -c mistakes 2>&1 | tail -n 3
