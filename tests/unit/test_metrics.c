@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The metrics page of snapshots made by hand: word for word, and as Prometheus' own tool reads it. */
+/* The metrics page of a snapshot made by hand: word for word, and as Prometheus' tool reads it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,85 +86,87 @@ static const struct metrics_daemon daemon_of_test = {
 	.last_reload_ok = true,
 };
 
+static const struct {
+	const char *name, *want;
+} families[] = {
+	{ "stile_ratelimit_decisions_total",
+	  "# HELP stile_ratelimit_decisions_total What each limiter said of the events at "
+	  "each listener.\n"
+	  "# TYPE stile_ratelimit_decisions_total counter\n"
+	  "stile_ratelimit_decisions_total{limiter=\"per-client\",listener=\"web\",result="
+	  "\"allowed\"} 20\n"
+	  "stile_ratelimit_decisions_total{limiter=\"per-client\",listener=\"web\",result="
+	  "\"limited\"} 80\n"
+	  "stile_ratelimit_decisions_total{limiter=\"per-client\",listener=\"web\",result="
+	  "\"counted\"} 0\n"
+	  "stile_ratelimit_decisions_total{limiter=\"per-client\",listener=\"web\",result="
+	  "\"exempt\"} 0\n"
+	  "stile_ratelimit_decisions_total{limiter=\"per-client\",listener=\"web\",result="
+	  "\"full\"} 0\n"
+	  "stile_ratelimit_decisions_total{limiter=\"edge\",listener=\"web\",result="
+	  "\"allowed\"} 0\n"
+	  "stile_ratelimit_decisions_total{limiter=\"edge\",listener=\"web\",result="
+	  "\"limited\"} 0\n"
+	  "stile_ratelimit_decisions_total{limiter=\"edge\",listener=\"web\",result="
+	  "\"counted\"} 0\n"
+	  "stile_ratelimit_decisions_total{limiter=\"edge\",listener=\"web\",result="
+	  "\"exempt\"} 18446744073709551615\n"
+	  "stile_ratelimit_decisions_total{limiter=\"edge\",listener=\"web\",result="
+	  "\"full\"} 0\n" },
+	{ "stile_ratelimit_keys",
+	  "# HELP stile_ratelimit_keys Clients whose bucket differs from that of a new "
+	  "one.\n"
+	  "# TYPE stile_ratelimit_keys gauge\n"
+	  "stile_ratelimit_keys{limiter=\"per-client\"} 12\n"
+	  "stile_ratelimit_keys{limiter=\"edge\"} 0\n" },
+	{ "stile_ratelimit_max_keys",
+	  "# HELP stile_ratelimit_max_keys Clients that the limiter's table is built for.\n"
+	  "# TYPE stile_ratelimit_max_keys gauge\n"
+	  "stile_ratelimit_max_keys{limiter=\"per-client\"} 100000\n"
+	  "stile_ratelimit_max_keys{limiter=\"edge\"} 1\n" },
+	{ "stile_ratelimit_evictions_total",
+	  "# HELP stile_ratelimit_evictions_total Buckets in use that had to make room for "
+	  "another client.\n"
+	  "# TYPE stile_ratelimit_evictions_total counter\n"
+	  "stile_ratelimit_evictions_total{limiter=\"per-client\"} 3\n"
+	  "stile_ratelimit_evictions_total{limiter=\"edge\"} 0\n" },
+	{ "stile_ratelimit_full_total",
+	  "# HELP stile_ratelimit_full_total New clients that found no room in the "
+	  "limiter's table.\n"
+	  "# TYPE stile_ratelimit_full_total counter\n"
+	  "stile_ratelimit_full_total{limiter=\"per-client\"} 0\n"
+	  "stile_ratelimit_full_total{limiter=\"edge\"} 4\n" },
+	{ "stile_attached",
+	  "# HELP stile_attached Whether the interface's packets go through Stile.\n"
+	  "# TYPE stile_attached gauge\n"
+	  "stile_attached{interface=\"eth0\",mode=\"native\"} 1\n"
+	  "stile_attached{interface=\"a\\\"b\\\\\",mode=\"auto\"} 0\n" },
+	{ "stile_replies_total",
+	  "# HELP stile_replies_total Answers given in the service's place.\n"
+	  "# TYPE stile_replies_total counter\n"
+	  "stile_replies_total{kind=\"reset\"} 80\n"
+	  "stile_replies_total{kind=\"icmp\"} 0\n"
+	  "stile_replies_total{kind=\"failed\"} 0\n" },
+	{ "stile_config_reloads_total",
+	  "# HELP stile_config_reloads_total Reloads of the configuration.\n"
+	  "# TYPE stile_config_reloads_total counter\n"
+	  "stile_config_reloads_total{result=\"ok\"} 5\n"
+	  "stile_config_reloads_total{result=\"failed\"} 2\n" },
+	{ "stile_config_last_reload_successful",
+	  "# HELP stile_config_last_reload_successful Whether the configuration in force "
+	  "is the one that was last asked for.\n"
+	  "# TYPE stile_config_last_reload_successful gauge\n"
+	  "stile_config_last_reload_successful 1\n" },
+};
+
 static void test_families(void)
 {
-	static const struct {
-		const char *name, *want;
-	} rows[] = {
-		{ "stile_ratelimit_decisions_total",
-		  "# HELP stile_ratelimit_decisions_total What each limiter said of the events at "
-		  "each listener.\n"
-		  "# TYPE stile_ratelimit_decisions_total counter\n"
-		  "stile_ratelimit_decisions_total{limiter=\"per-client\",listener=\"web\",result="
-		  "\"allowed\"} 20\n"
-		  "stile_ratelimit_decisions_total{limiter=\"per-client\",listener=\"web\",result="
-		  "\"limited\"} 80\n"
-		  "stile_ratelimit_decisions_total{limiter=\"per-client\",listener=\"web\",result="
-		  "\"counted\"} 0\n"
-		  "stile_ratelimit_decisions_total{limiter=\"per-client\",listener=\"web\",result="
-		  "\"exempt\"} 0\n"
-		  "stile_ratelimit_decisions_total{limiter=\"per-client\",listener=\"web\",result="
-		  "\"full\"} 0\n"
-		  "stile_ratelimit_decisions_total{limiter=\"edge\",listener=\"web\",result="
-		  "\"allowed\"} 0\n"
-		  "stile_ratelimit_decisions_total{limiter=\"edge\",listener=\"web\",result="
-		  "\"limited\"} 0\n"
-		  "stile_ratelimit_decisions_total{limiter=\"edge\",listener=\"web\",result="
-		  "\"counted\"} 0\n"
-		  "stile_ratelimit_decisions_total{limiter=\"edge\",listener=\"web\",result="
-		  "\"exempt\"} 18446744073709551615\n"
-		  "stile_ratelimit_decisions_total{limiter=\"edge\",listener=\"web\",result="
-		  "\"full\"} 0\n" },
-		{ "stile_ratelimit_keys",
-		  "# HELP stile_ratelimit_keys Clients whose bucket differs from that of a new one.\n"
-		  "# TYPE stile_ratelimit_keys gauge\n"
-		  "stile_ratelimit_keys{limiter=\"per-client\"} 12\n"
-		  "stile_ratelimit_keys{limiter=\"edge\"} 0\n" },
-		{ "stile_ratelimit_max_keys",
-		  "# HELP stile_ratelimit_max_keys Clients that the limiter's table is built for.\n"
-		  "# TYPE stile_ratelimit_max_keys gauge\n"
-		  "stile_ratelimit_max_keys{limiter=\"per-client\"} 100000\n"
-		  "stile_ratelimit_max_keys{limiter=\"edge\"} 1\n" },
-		{ "stile_ratelimit_evictions_total",
-		  "# HELP stile_ratelimit_evictions_total Buckets in use that had to make room for "
-		  "another client.\n"
-		  "# TYPE stile_ratelimit_evictions_total counter\n"
-		  "stile_ratelimit_evictions_total{limiter=\"per-client\"} 3\n"
-		  "stile_ratelimit_evictions_total{limiter=\"edge\"} 0\n" },
-		{ "stile_ratelimit_full_total",
-		  "# HELP stile_ratelimit_full_total New clients that found no room in the limiter's "
-		  "table.\n"
-		  "# TYPE stile_ratelimit_full_total counter\n"
-		  "stile_ratelimit_full_total{limiter=\"per-client\"} 0\n"
-		  "stile_ratelimit_full_total{limiter=\"edge\"} 4\n" },
-		{ "stile_attached",
-		  "# HELP stile_attached Whether the interface's packets go through Stile.\n"
-		  "# TYPE stile_attached gauge\n"
-		  "stile_attached{interface=\"eth0\",mode=\"native\"} 1\n"
-		  "stile_attached{interface=\"a\\\"b\\\\\",mode=\"auto\"} 0\n" },
-		{ "stile_replies_total",
-		  "# HELP stile_replies_total Answers given in the service's place.\n"
-		  "# TYPE stile_replies_total counter\n"
-		  "stile_replies_total{kind=\"reset\"} 80\n"
-		  "stile_replies_total{kind=\"icmp\"} 0\n"
-		  "stile_replies_total{kind=\"failed\"} 0\n" },
-		{ "stile_config_reloads_total",
-		  "# HELP stile_config_reloads_total Reloads of the configuration.\n"
-		  "# TYPE stile_config_reloads_total counter\n"
-		  "stile_config_reloads_total{result=\"ok\"} 5\n"
-		  "stile_config_reloads_total{result=\"failed\"} 2\n" },
-		{ "stile_config_last_reload_successful",
-		  "# HELP stile_config_last_reload_successful Whether the configuration in force is "
-		  "the one that was last asked for.\n"
-		  "# TYPE stile_config_last_reload_successful gauge\n"
-		  "stile_config_last_reload_successful 1\n" },
-	};
 	autofree char *page = render(&daemon_of_test);
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		autofree char *lines = family(page, rows[i].name);
+	for (size_t i = 0; i < ARRAY_SIZE(families); i++) {
+		autofree char *lines = family(page, families[i].name);
 
-		CHECK_STR_EQ(rows[i].name, lines, rows[i].want);
+		CHECK_STR_EQ(families[i].name, lines, families[i].want);
 	}
 }
 
