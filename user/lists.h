@@ -2,6 +2,8 @@
 /*
  * The trusted and the blocked list, changed at once and without a daemon (stile block, trust, ...).
  * Entries that a command made are kept through reloads; those of the file belong to the file.
+ *
+ * All return -ENOENT where nothing is attached, and -EPROTO where another version's maps are.
  */
 #ifndef STILE_LISTS_H
 #define STILE_LISTS_H
@@ -13,11 +15,14 @@
 
 enum lists_name { LISTS_TRUSTED, LISTS_BLOCKED };
 
-/* @lifetime in ns; 0: for good. 0 or negative errno (-ENOENT: nothing is attached). */
+/*
+ * @lifetime in ns; 0: for good. What a command put there before is replaced. 0 or negative errno:
+ * -EEXIST where it stands in the file, for good; -ENOSPC where the list is full.
+ */
 int lists_add(const struct pins *pins, enum lists_name list, const struct prefix *prefix,
 	      uint64_t lifetime);
 
-/* -ENOENT: not listed; -EPERM: it stands in the file, where it must be removed. */
+/* -ESRCH: not listed; -EBUSY: it stands in the file, where it must be removed. */
 int lists_remove(const struct pins *pins, enum lists_name list, const struct prefix *prefix);
 
 /* Removes what has expired. The number removed, or negative errno. */
