@@ -14,21 +14,21 @@
 #include "maps.h"
 #include "parse.h"
 
-/* Never 0, the value of an unused place. */
+/*
+ * Never 0, the value of an unused place. One multiplication will do: the hash only saves the look
+ * at the socket. Its factor is secret, so that nobody can aim at another's place.
+ */
 static __always_inline __u64 attempt_hash(const struct pkt *pkt)
 {
-	const __u64 seed[2] = { policy.seed[0], policy.seed[1] };
-	__u64 hash = hash_word(pkt->source.word[1] ^ (__u64)pkt->sport << 16 ^ pkt->dport, seed);
+	__u64 ports = (__u64)pkt->sport << 16 | pkt->dport;
+	__u64 word = (__u64)pkt->sequence << 32 ^ ports ^ pkt->source.word[0] ^ pkt->source.word[1];
 
-	hash = hash_word(hash ^ pkt->destination.word[1], seed);
-	if (!pkt->ipv4)
-		hash = hash_word(hash ^ pkt->source.word[0], seed) ^ pkt->destination.word[0];
-	return hash_word(hash ^ pkt->sequence, seed) | 1;
+	return ((word ^ policy.seed[0]) * policy.seed[1]) | 1;
 }
 
 static __always_inline struct stile_attempt *attempt_place(__u64 hash)
 {
-	__u32 index = hash >> 32 & (STILE_ATTEMPTS - 1);
+	__u32 index = hash >> (64 - STILE_ATTEMPTS_BITS);
 
 	return bpf_map_lookup_elem(&stile_attempts, &index);
 }

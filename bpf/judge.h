@@ -48,11 +48,13 @@ static __always_inline bool judge_opens_connection(__u8 flags)
 	return (flags & (FLAG_SYN | FLAG_ACK)) == FLAG_SYN;
 }
 
-/* Whom an answer may be sent to: one host, by an address that is its own (RFC 1122, 3.2.2). */
+/* What may be answered: what one host sent to one, on every layer (RFC 1122, 3.2.2). */
 static __always_inline bool judge_may_answer(const struct pkt *pkt)
 {
 	__u64 from = swap64(pkt->source.word[1]), to = swap64(pkt->destination.word[1]);
 
+	if (pkt->group)
+		return false;
 	if (pkt->ipv4)
 		return (from & 0xf0000000) != 0xe0000000 && (from & 0xffffffff) != 0xffffffff &&
 		       (from & 0xff000000) != 0 && (to & 0xf0000000) != 0xe0000000 &&

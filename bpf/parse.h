@@ -50,6 +50,7 @@ struct pkt {
 	__u8 ipv4;     /* 1, or 0: IPv6 */
 	__u8 protocol; /* enum stile_protocol */
 	__u8 flags;    /* enum tcp_flag; 0 for UDP */
+	__u8 group;    /* 1: sent to many, by its MAC address */
 };
 
 /* Where a header's walk stands. */
@@ -65,10 +66,11 @@ static __always_inline void *parse_at(const struct parse_cursor *cursor, __u32 o
 {
 	void *header = cursor->data + offset;
 
+	opaque(header); /* verifier: the pointer that is checked is the one that is used */
 	return header + size <= cursor->data_end ? header : NULL;
 }
 
-static __always_inline int parse_ethernet(struct parse_cursor *cursor)
+static __always_inline int parse_ethernet(struct parse_cursor *cursor, struct pkt *pkt)
 {
 	struct ethhdr *eth = parse_at(cursor, 0, sizeof(*eth));
 	struct vlan_header *vlan;
@@ -76,6 +78,7 @@ static __always_inline int parse_ethernet(struct parse_cursor *cursor)
 
 	if (!eth)
 		return STILE_REASON_TRUNCATED;
+	pkt->group = eth->h_dest[0] & 1; /* IEEE 802, 8.2: the I/G bit */
 	cursor->type = swap16(eth->h_proto);
 	cursor->offset = sizeof(*eth);
 	for (i = 0; i < PARSE_VLANS; i++) {
@@ -162,7 +165,8 @@ static __always_inline int parse_ipv6(struct parse_cursor *cursor, struct pkt *p
 	cursor->type = ip->nexthdr;
 	cursor->end = cursor->offset + sizeof(*ip) + swap16(ip->payload_len);
 	cursor->offset += sizeof(*ip);
-	for (i = 0; i < PARSE_EXT_HEADERS; i++) {
+	/* Once more than there may be, to see that it was the last. */
+	for (i = 0; i <= PARSE_EXT_HEADERS; i++) {
 		unread = parse_extension(cursor, &last);
 		if (unread != PARSE_OK)
 			return unread;
@@ -213,7 +217,7 @@ static __always_inline int parse(void *data, void *data_end, struct pkt *ret_pkt
 	struct parse_cursor cursor = { .data = data, .data_end = data_end };
 	int unread;
 
-	unread = parse_ethernet(&cursor);
+	unread = parse_ethernet(&cursor, ret_pkt);
 	if (unread != PARSE_OK)
 		return unread;
 	if (cursor.type == ETH_P_IP)

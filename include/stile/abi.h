@@ -21,7 +21,8 @@
 #define STILE_JUDGES_MAX 4	   /* limiters that one listener, source or interface names */
 #define STILE_SET_WAYS 6	   /* buckets of a set with 8-byte keys */
 #define STILE_SET_WAYS_WIDE 4	   /* buckets of a set with 16-byte keys */
-#define STILE_ATTEMPTS 16384	   /* admitted SYNs that are remembered; a power of two */
+#define STILE_ATTEMPTS_BITS 14
+#define STILE_ATTEMPTS (1 << STILE_ATTEMPTS_BITS) /* admitted SYNs that are remembered */
 #define STILE_PORTS_PER_PAGE 256
 #define STILE_WINDOW_NS_MIN 1000000000ULL	  /* 1s */
 #define STILE_WINDOW_NS_MAX 3600000000000ULL	  /* 1h */
