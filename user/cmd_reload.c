@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* stile reload: asks the daemon to load its configuration again. The work and the words are its. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "control.h"
+#include "util.h"
+
+static int report_failure(const char *path, int error)
+{
+	switch (-error) {
+	case ENOENT:
+	case ECONNREFUSED:
+		return command_failed("reload: no daemon answers at '%s'; what is attached goes on "
+				      "as it is",
+				      path);
+	case ETIMEDOUT:
+		return command_failed("reload: the daemon at '%s' does not answer", path);
+	case EPROTO:
+		return command_failed("reload: what answers at '%s' is no daemon of this version",
+				      path);
+	default:
+		return command_failed("reload: ask the daemon at '%s': %s", path, strerror(-error));
+	}
+}
+
+int cmd_reload(const struct command *command, const struct pins *pins, int argc, char **argv)
+{
+	static const struct option options[] = { { "control", required_argument, NULL, 'c' }, {} };
+	const char *path = pins->control;
+	autofree char *text = NULL;
+	int option, result;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+		if (option != 'c')
+			return command_bad_option(command, option, argv);
+		path = optarg;
+	}
+	if (optind < argc)
+		return command_too_many(command, argv[optind]);
+	result = control_call(path, "reload", &text);
+	if (result < 0)
+		return report_failure(path, result);
+	fputs(text, result ? stdout : stderr);
+	if (result)
+		return COMMAND_DONE;
+	return command_failed("reload: refused; what was in force goes on");
+}
