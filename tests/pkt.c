@@ -223,7 +223,7 @@ static const struct extension extensions[] = {
 	[PKT_FRAGMENT] = { IPPROTO_FRAGMENT, 0, 8 },
 	[PKT_NO_NEXT] = { IPPROTO_NONE, 0, 0 },
 	[PKT_AH_CUT] = { IPPROTO_AH, 255, 24 },
-	[PKT_ROUTING_CUT] = { IPPROTO_ROUTING, 255, 24 },
+	[PKT_ROUTING_CUT] = { IPPROTO_ROUTING, 126, 24 },
 };
 
 static uint8_t next_header(const struct writer *writer, size_t i)
@@ -350,4 +350,7 @@ void pkt_build(const struct pkt_spec *spec, struct pkt_frame *ret_frame)
 		finish_ipv6(&writer);
 	else
 		finish_ipv4(&writer);
+	if (spec->cut > ret_frame->size)
+		mistaken("%zu bytes off a frame of %zu", spec->cut, ret_frame->size);
+	ret_frame->size -= spec->cut;
 }

@@ -78,6 +78,7 @@ struct pkt_spec {
 	bool answer;	   /* from the server's MAC, and with the IP header of an answer */
 	const void *body;  /* ICMP: behind the first eight bytes, which say port unreachable */
 	size_t body_size;
+	size_t cut; /* bytes taken off the frame's end, whatever its headers say */
 };
 
 struct pkt_frame {

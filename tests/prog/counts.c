@@ -90,17 +90,24 @@ static void add_packets(struct line *line, const struct prog_counts *now,
 			    labels_reason[reason]);
 }
 
+/* Those of one limiter, listener by listener: limiters are told in the configuration's order. */
 static void add_decisions(struct line *line, const struct prog *prog,
-			  const struct prog_counts *before, uint32_t slot)
+			  const struct prog_counts *before, uint32_t limiter)
 {
 	const struct stile_policy *policy = &prog->policy.kernel;
-	const struct stile_attachment *attachment = &policy->attachments[slot];
 
-	for (size_t decision = 0; decision < _STILE_DECISION_MAX; decision++)
-		add(line,
-		    prog->counts.decisions[slot][decision] - before->decisions[slot][decision],
-		    "%s/%s=%s", policy->listeners[attachment->listener].name,
-		    policy->limiters[attachment->limiter].name, labels_decision[decision]);
+	for (uint32_t slot = 0; slot < STILE_ATTACHMENTS_MAX; slot++) {
+		const struct stile_attachment *attachment = &policy->attachments[slot];
+
+		if (attachment->limiter != limiter)
+			continue;
+		for (size_t decision = 0; decision < _STILE_DECISION_MAX; decision++)
+			add(line,
+			    prog->counts.decisions[slot][decision] -
+				    before->decisions[slot][decision],
+			    "%s/%s=%s", policy->listeners[attachment->listener].name,
+			    policy->limiters[limiter].name, labels_decision[decision]);
+	}
 }
 
 static void add_tables(struct line *line, const struct prog *prog, const struct prog_counts *before,
@@ -124,7 +131,7 @@ void prog_counts_since(struct prog *prog, char *text, size_t size)
 		return;
 	for (size_t slot = 0; slot < STILE_INTERFACES_MAX; slot++)
 		add_packets(&line, &prog->counts, &before, interfaces[slot].name, slot);
-	for (uint32_t slot = 0; slot < STILE_ATTACHMENTS_MAX; slot++)
+	for (uint32_t slot = 0; slot < STILE_LIMITERS_MAX; slot++)
 		add_decisions(&line, prog, &before, slot);
 	for (uint32_t slot = 0; slot < STILE_LIMITERS_MAX; slot++)
 		add_tables(&line, prog, &before, slot);
