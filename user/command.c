@@ -32,7 +32,7 @@ int command_bad_option(const struct command *command, int result, char **argv)
 	const char *word = argv[optind - 1];
 
 	if (strncmp(word, "--", 2) != 0)
-		word = letter; /* it may be one of several in a word, or in a word that is not over */
+		word = letter; /* its word may hold others too */
 	if (result == ':')
 		return command_usage(command, "option '%s' needs a value", word);
 	if (optopt && word != letter)

@@ -265,9 +265,10 @@ int control_call(const char *path, const char *request, char **ret_text)
 	if (fd < 0)
 		return fd;
 	result = send_line(fd, request);
-	if (result == 0)
-		result = read_all(fd, &answer);
 	if (result < 0)
+		return result;
+	result = read_all(fd, &answer);
+	if (!answer)
 		return result;
 	result = parse_answer(answer, &text);
 	if (result < 0)

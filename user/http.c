@@ -163,11 +163,21 @@ static void addresses_release(struct addrinfo **addresses)
 		freeaddrinfo(*addresses);
 }
 
-static uint16_t port_of(const struct sockaddr_storage *address)
+/* The port that @fd was given. */
+static int port_of(int fd, uint16_t *ret_port)
 {
-	if (address->ss_family == AF_INET6)
-		return ntohs(((const struct sockaddr_in6 *)address)->sin6_port);
-	return ntohs(((const struct sockaddr_in *)address)->sin_port);
+	union {
+		struct sockaddr any;
+		struct sockaddr_in ipv4;
+		struct sockaddr_in6 ipv6;
+	} bound = {};
+	socklen_t length = sizeof(bound);
+
+	if (getsockname(fd, &bound.any, &length) < 0)
+		return -errno;
+	*ret_port =
+		ntohs(bound.any.sa_family == AF_INET6 ? bound.ipv6.sin6_port : bound.ipv4.sin_port);
+	return 0;
 }
 
 /* A socket that listens at the first of @host's addresses, or negative errno. */
@@ -175,22 +185,19 @@ static int socket_listen(const char *host, uint16_t port, uint16_t *ret_port)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE };
 	struct addrinfo *found __attribute__((cleanup(addresses_release))) = NULL;
-	struct sockaddr_storage bound;
-	socklen_t length = sizeof(bound);
 	autofd int fd = -1;
 	char service[8];
-	int on = 1;
+	int on = 1, result;
 
 	snprintf(service, sizeof(service), "%u", port);
 	if (getaddrinfo(host, service, &hints, &found) != 0)
 		return -EADDRNOTAVAIL;
 	fd = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
-	    bind(fd, found->ai_addr, found->ai_addrlen) < 0 || listen(fd, SOMAXCONN) < 0 ||
-	    getsockname(fd, (struct sockaddr *)&bound, &length) < 0)
+	    bind(fd, found->ai_addr, found->ai_addrlen) < 0 || listen(fd, SOMAXCONN) < 0)
 		return -errno;
-	*ret_port = port_of(&bound);
-	return take_fd(&fd);
+	result = port_of(fd, ret_port);
+	return result < 0 ? result : take_fd(&fd);
 }
 
 int http_listen(struct event_base *base, const char *host, uint16_t port,

@@ -170,7 +170,7 @@ static int list_put(const struct list *list, const struct stile_prefix *key,
 	return result;
 }
 
-/* The lock, where there is something to lock: otherwise nothing is to be made, not even its file. */
+/* The lock, where there is something to lock: otherwise nothing is made, not even its file. */
 static int lock(const struct pins *pins)
 {
 	uint64_t generation;

@@ -19,11 +19,11 @@ enum lists_name { LISTS_TRUSTED, LISTS_BLOCKED };
  * @lifetime in ns; 0: for good. What a command put there before is replaced. 0 or negative errno:
  * -EEXIST where it stands in the file, for good; -ENOSPC where the list is full.
  */
-int lists_add(const struct pins *pins, enum lists_name list, const struct prefix *prefix,
+int lists_add(const struct pins *pins, enum lists_name name, const struct prefix *prefix,
 	      uint64_t lifetime);
 
 /* -ESRCH: not listed; -EBUSY: it stands in the file, where it must be removed. */
-int lists_remove(const struct pins *pins, enum lists_name list, const struct prefix *prefix);
+int lists_remove(const struct pins *pins, enum lists_name name, const struct prefix *prefix);
 
 /* Removes what has expired. The number removed, or negative errno. */
 int lists_expire(const struct pins *pins);

@@ -108,7 +108,7 @@ static int directory_remove(const char *path)
 int pins_remove_generation(const struct pins *pins, uint64_t generation)
 {
 	char path[PATH_MAX];
-	uint64_t current;
+	uint64_t current = 0;
 
 	if (pins_current(pins, &current) == 0 && current == generation)
 		return -EBUSY;

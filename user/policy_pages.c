@@ -52,38 +52,44 @@ static int pages_reserve(struct policy_pages *pages)
 	return 0;
 }
 
-int policy_pages_find(struct policy_pages *pages, const uint16_t listener[STILE_PORTS_PER_PAGE],
-		      uint16_t *ret_index)
+/* Appends @page, which is in no chain yet. */
+static int page_add(struct policy_pages *pages, const struct stile_page *page, uint16_t *ret_index)
 {
-	struct stile_page page;
-	uint32_t *chain;
+	uint32_t *chain = &pages->chains[chain_of(page)];
 
-	memcpy(page.listener, listener, sizeof(page.listener));
-	chain = &pages->chains[chain_of(&page)];
-	for (uint32_t at = *chain; at; at = pages->next[at - 1]) {
-		if (memcmp(&pages->pages[at - 1], &page, sizeof(page)) == 0) {
-			*ret_index = (uint16_t)(at - 1);
-			return 0;
-		}
-	}
 	if (pages->n_pages == PAGES_MAX)
 		return -ENOSPC;
 	if (pages_reserve(pages) < 0)
 		return -ENOMEM;
-	pages->pages[pages->n_pages] = page;
+	pages->pages[pages->n_pages] = *page;
 	pages->next[pages->n_pages] = *chain;
 	*ret_index = (uint16_t)pages->n_pages;
 	*chain = (uint32_t)++pages->n_pages;
 	return 0;
 }
 
+int policy_pages_find(struct policy_pages *pages, const uint16_t listener[STILE_PORTS_PER_PAGE],
+		      uint16_t *ret_index)
+{
+	struct stile_page page;
+
+	memcpy(page.listener, listener, sizeof(page.listener));
+	for (uint32_t at = pages->chains[chain_of(&page)]; at; at = pages->next[at - 1]) {
+		if (memcmp(&pages->pages[at - 1], &page, sizeof(page)) == 0) {
+			*ret_index = (uint16_t)(at - 1);
+			return 0;
+		}
+	}
+	return page_add(pages, &page, ret_index);
+}
+
 int policy_pages_create(struct policy_pages **ret_pages)
 {
-	static const uint16_t nobody[STILE_PORTS_PER_PAGE];
+	static const struct stile_page nobody;
 	struct policy_pages *pages = calloc(1, sizeof(*pages));
 	uint16_t index;
 
-	if (!pages || policy_pages_find(pages, nobody, &index) < 0) {
+	if (!pages || page_add(pages, &nobody, &index) < 0) {
 		policy_pages_free(pages);
 		return -ENOMEM;
 	}
