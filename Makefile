@@ -116,6 +116,9 @@ lint: $(patsubst %.c,$(O)/lint/%.ok,$(filter %.c,$(SOURCES)))	## formatter, clan
 	@clang-format --dry-run -Werror $(SOURCES)
 	@sh scripts/check-layers.sh
 	@sh scripts/check-style.sh
+	@for script in $(filter-out scripts/packages,$(wildcard scripts/* tests/*.sh tests/*/*.sh .ci/run)); do \
+		sh -n $$script || exit 1; done
+	$(if $(wildcard docs/*.[58]),@mandoc -T lint -W warning $(wildcard docs/*.[58]))
 
 # To use it
 run: all		## the daemon in the foreground, in a playground unless ARGS has -i IFACE
