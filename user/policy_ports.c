@@ -114,17 +114,18 @@ static void report_conflict(const struct canvas *canvas, const struct claim *cla
 {
 	const struct config_listener *listeners = canvas->build->config->listeners;
 	const char *protocol = policy_protocol_names[listeners[claim->listener].protocol];
-	char ports[32] = "every port", address[PREFIX_TEXT_SIZE] = "";
+	char ports[32], address[PREFIX_TEXT_SIZE] = "";
 
-	if (!claim->all)
-		snprintf(ports, sizeof(ports), "port %u", port);
+	if (claim->all)
+		snprintf(ports, sizeof(ports), "every %s port", protocol);
+	else
+		snprintf(ports, sizeof(ports), "%s port %u", protocol, port);
 	if (claim->address)
 		prefix_format_address(claim->address, address);
 	diag_error(canvas->build->diag, claim->place,
-		   "listener '%s' claims %s %s%s%s, which listener '%s' (line %u) has already",
-		   listeners[claim->listener].name.text, protocol, ports,
-		   claim->address ? " of " : "", address, listeners[owner->listener].name.text,
-		   owner->place.line);
+		   "listener '%s' claims %s%s%s, which listener '%s' (line %u) has already",
+		   listeners[claim->listener].name.text, ports, claim->address ? " of " : "",
+		   address, listeners[owner->listener].name.text, owner->place.line);
 }
 
 static void paint_claim(struct canvas *canvas, size_t index, uint16_t row[PORTS])
