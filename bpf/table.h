@@ -237,7 +237,10 @@ static __always_inline void table_note(const struct table_set *set,
 		store_once(set->meta[way], next);
 }
 
-/* Whether the bucket would admit the event; changes nothing. A client without one is new. */
+/*
+ * Whether the bucket would admit the event; charges nothing. A client without one is new. A refusal
+ * is noted, because it ends the event.
+ */
 static __always_inline enum table_answer table_peek(const struct table_set *set,
 						    const struct stile_limiter *limiter,
 						    const struct table_event *event)
@@ -249,7 +252,11 @@ static __always_inline enum table_answer table_peek(const struct table_set *set,
 		state = load_once(set->state[way]);
 	if (bucket_charge(limiter, state, event->now, &state))
 		return TABLE_ALLOWED;
-	return limiter->action == STILE_ACTION_COUNT ? TABLE_COUNTED : TABLE_LIMITED;
+	if (limiter->action == STILE_ACTION_COUNT)
+		return TABLE_COUNTED;
+	if (way < set->ways)
+		table_note(set, limiter, way, event, false);
+	return TABLE_LIMITED;
 }
 
 /* Judges the event, and charges it where it is let through: one try. */
