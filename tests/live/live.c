@@ -157,7 +157,8 @@ void live_end(struct live *live)
 {
 	if (!live->name)
 		return;
-	(void)live_stop(live, SIGTERM);
+	if (live->daemon > 0)
+		CHECK_EQ("the daemon ends well", live_stop(live, SIGTERM), 0);
 	while (live->n_others)
 		(void)process_end(live->others[--live->n_others], SIGTERM);
 	fd_release(&live->notify);
