@@ -130,7 +130,7 @@ static int explain_json_all(struct explanation *explanation)
 	}
 	prefix_format_address(explanation->event.address, address);
 	return reading_print_json(
-		json_pack("{ss, so}", "address", address, "explanations", explanation->json));
+		json_pack("{ss, so}", "address", address, "explanations", explanations));
 }
 
 static int explain(const struct pins *pins, const struct request *request,

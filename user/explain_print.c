@@ -175,6 +175,16 @@ static json_t *entry_json(const struct snapshot_verdict *verdict, bool is_it)
 	return is_it ? json_string(prefix_format(&verdict->prefix, prefix)) : json_null();
 }
 
+static json_t *refusal_json(const struct explain_subject *subject,
+			    const struct snapshot_verdict *verdict)
+{
+	const struct stile_limiter *limiters = subject->snapshot->policy.limiters;
+
+	if (verdict->refused_by < 0)
+		return json_null();
+	return json_string(limiters[verdict->judges[verdict->refused_by].limiter].name);
+}
+
 json_t *explain_json(const struct explain_subject *subject, const struct snapshot_verdict *verdict)
 {
 	const struct stile_listener *listener =
@@ -183,14 +193,14 @@ json_t *explain_json(const struct explain_subject *subject, const struct snapsho
 	const char *reply = verdict->verdict == STILE_VERDICT_REPLY ? labels_reply[verdict->reply]
 								    : NULL;
 
-	return json_pack("{ss, ss, so, ss, ss, ss?, so, so, so, so, so, so}", "listener",
-			 listener->name, "protocol", policy_protocol_names[listener->protocol],
-			 "interfaces", interfaces_json(subject), "verdict",
-			 labels_verdict[verdict->verdict], "reason", labels_reason[verdict->reason],
-			 "reply", reply, "blocked_by", entry_json(verdict, blocked), "trusted_by",
-			 entry_json(verdict, verdict->listed && !blocked), "source",
-			 entry_json(verdict, verdict->own_policy), "listed_seconds",
-			 verdict->expires ? reading_seconds(verdict->expires) : json_null(),
-			 "limiters", judges_json(subject, verdict), "wait_seconds",
-			 reading_seconds(verdict->wait));
+	return json_pack(
+		"{ss, ss, so, ss, ss, ss?, so, so, so, so, so, so, so}", "listener", listener->name,
+		"protocol", policy_protocol_names[listener->protocol], "interfaces",
+		interfaces_json(subject), "verdict", labels_verdict[verdict->verdict], "reason",
+		labels_reason[verdict->reason], "reply", reply, "refused_by",
+		refusal_json(subject, verdict), "blocked_by", entry_json(verdict, blocked),
+		"trusted_by", entry_json(verdict, verdict->listed && !blocked), "source",
+		entry_json(verdict, verdict->own_policy), "listed_seconds",
+		verdict->expires ? reading_seconds(verdict->expires) : json_null(), "limiters",
+		judges_json(subject, verdict), "wait_seconds", reading_seconds(verdict->wait));
 }

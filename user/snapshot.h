@@ -112,9 +112,9 @@ struct snapshot_verdict {
 	struct prefix prefix;
 	uint64_t expires; /* the listed entry's end, ns from now; 0: it has none */
 	unsigned int n_judges;
-	struct snapshot_judgement
-		judges[STILE_JUDGES_MAX + 1]; /* the interface's and the listener's */
-	uint64_t wait;			      /* ns until it would be admitted */
+	struct snapshot_judgement judges[STILE_JUDGES_MAX + 1]; /* the interface's is the first */
+	int refused_by;						/* which of the judges; -1: none */
+	uint64_t wait;						/* ns until it would be admitted */
 };
 
 int snapshot_explain(const struct pins *pins, const struct snapshot *snapshot,

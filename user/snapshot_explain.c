@@ -195,20 +195,19 @@ static bool refuses_full(const struct stile_limiter *limiter)
 	return limiter->full == STILE_FULL_REJECT && limiter->action != STILE_ACTION_COUNT;
 }
 
-/* The first that is over its limit refuses; where none is, the first that has no room. */
-static const struct snapshot_judgement *find_refusal(const struct snapshot_verdict *verdict,
-						     const struct stile_policy *policy)
+/* The first that is over its limit refuses; where none is, the first that has no room. -1: none. */
+static int find_refusal(const struct snapshot_verdict *verdict, const struct stile_policy *policy)
 {
 	for (unsigned int i = 0; i < verdict->n_judges; i++) {
 		if (verdict->judges[i].decision == STILE_DECISION_LIMITED)
-			return &verdict->judges[i];
+			return (int)i;
 	}
 	for (unsigned int i = 0; i < verdict->n_judges; i++) {
 		if (verdict->judges[i].decision == STILE_DECISION_FULL &&
 		    refuses_full(&policy->limiters[verdict->judges[i].limiter]))
-			return &verdict->judges[i];
+			return (int)i;
 	}
-	return NULL;
+	return -1;
 }
 
 static enum stile_reason pass_reason(const struct snapshot_verdict *verdict)
@@ -230,13 +229,15 @@ static enum stile_reason pass_reason(const struct snapshot_verdict *verdict)
 static void conclude(const struct question *question, struct snapshot_verdict *verdict)
 {
 	const struct stile_policy *policy = &question->snapshot->policy;
-	const struct snapshot_judgement *refusal = find_refusal(verdict, policy);
+	const struct snapshot_judgement *refusal;
 	struct pkt pkt = event_packet(question);
 
-	if (!refusal) {
+	verdict->refused_by = find_refusal(verdict, policy);
+	if (verdict->refused_by < 0) {
 		rule(verdict, judge_pass(pass_reason(verdict)));
 		return;
 	}
+	refusal = &verdict->judges[verdict->refused_by];
 	rule(verdict,
 	     judge_refusal(&pkt, policy->limiters[refusal->limiter].action,
 			   refusal->decision == STILE_DECISION_FULL ? STILE_REASON_FULL
@@ -291,7 +292,7 @@ int snapshot_explain(const struct pins *pins, const struct snapshot *snapshot,
 		     const struct snapshot_event *event, struct snapshot_verdict *ret_verdict)
 {
 	const struct question question = { pins, snapshot, event };
-	struct snapshot_verdict verdict = { 0 };
+	struct snapshot_verdict verdict = { .refused_by = -1 };
 	int r;
 
 	if (event->listener == 0 || event->listener >= STILE_LISTENERS_MAX ||

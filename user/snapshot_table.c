@@ -15,9 +15,10 @@ uint64_t snapshot_table_clock(const struct stile_policy *policy,
 {
 	uint64_t since = now - policy->tick_base;
 
-	if (limiter->clock == STILE_CLOCK_PRECISE || policy->tick == 0)
+	if (limiter->clock == STILE_CLOCK_PRECISE)
 		return now;
-	return now - since % policy->tick;
+	/* As the kernel side multiplies: ticks of no length leave the base. */
+	return policy->tick ? now - since % policy->tick : policy->tick_base;
 }
 
 /* A set in memory of our own; both kinds share one layout up to what table_set() looks at. */

@@ -47,6 +47,14 @@ static void print_head(const struct status *status, FILE *out)
 		phrase_duration(status->uptime, uptime), policy->generation);
 }
 
+/* The mode, unless it is not to be seen from this network namespace. */
+static const char *attached_text(const struct snapshot_interface *interface)
+{
+	if (!interface->attached)
+		return "no";
+	return interface->mode == STILE_MODE_AUTO ? "yes" : policy_mode_names[interface->mode];
+}
+
 static int print_interfaces(const struct status *status, FILE *out)
 {
 	static const struct table_print_column columns[] = {
@@ -66,8 +74,7 @@ static int print_interfaces(const struct status *status, FILE *out)
 		if (!*policy->interfaces[i].name)
 			continue;
 		table_print_cell(&table, "%s", policy->interfaces[i].name);
-		table_print_cell(&table, "%s",
-				 interface->attached ? policy_mode_names[interface->mode] : "no");
+		table_print_cell(&table, "%s", attached_text(interface));
 		if (interface->attached)
 			table_print_cell(&table, "%" PRIu32, interface->program);
 		else

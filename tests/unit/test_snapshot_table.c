@@ -273,7 +273,7 @@ static void test_ticks(void)
 		{ "before the next", 4, 1, 104, 101 },
 		{ "the next", 4, 1, 105, 105 },
 		{ "a base below zero", 4, (uint64_t)-7, 10, 9 },
-		{ "no tick known", 0, 0, 103, 103 },
+		{ "a clock that stands still", 0, 7, 103, 7 },
 	};
 	struct stile_limiter limiter = tokens;
 	struct snapshot_client client;
