@@ -141,7 +141,7 @@ static int build_sources(struct judging *judging)
 		if (!source->judges.none)
 			fill(judging, &source->judges, out->value.judges);
 	}
-	return check_sources(build, listener);
+	return listener->flawed ? 0 : check_sources(build, listener);
 }
 
 /* The unit that an event of @protocol has. */
