@@ -83,7 +83,7 @@ $(O)/fuzz/%: $(O)/clang/tests/fuzz/%.o $(O)/clang/lib.a
 $(O)/bench/%: $(O)/plain/tests/bench/%.o $(O)/plain/user/loader.o $(O)/plain/tests.a $(O)/plain/lib.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $^ $(LDLIBS) -lm -o $@
-$(O)/tools/%: $(O)/plain/tests/tools/%.o $(O)/plain/tests.a
+$(O)/tools/%: $(O)/plain/tests/tools/%.o $(call objs,plain,$(wildcard tests/traffic/*.c))
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $^ -lm -lpthread -o $@
 
@@ -124,7 +124,7 @@ lint: $(patsubst %.c,$(O)/lint/%.ok,$(filter %.c,$(SOURCES)))	## formatter, clan
 run: all		## the daemon in the foreground, in a playground unless ARGS has -i IFACE
 	@case " $(subst ',,$(ARGS))" in *\ -i*) exec $(O)/stile run $(ARGS) ;; esac; \
 		O='$(O)' exec sh scripts/playground $(ARGS)
-demo: all tests		## a service under a storm, without Stile and with it
+demo: all $(TOOLS)		## a service under a storm, without Stile and with it
 	@O='$(O)' sh scripts/demo $(ARGS)
 install: all		## into $(DESTDIR)$(PREFIX)
 	install -D -m 755 $(O)/stile $(DESTDIR)$(SBINDIR)/stile
