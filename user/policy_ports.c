@@ -21,21 +21,16 @@
 struct claim {
 	size_t listener;	/* in the configuration */
 	const uint8_t *address; /* NULL: every one */
-	bool all;		/* the listener names no ports */
+	enum stile_protocol protocol;
+	bool all;     /* the listener names no ports */
+	size_t order; /* of the file */
 	uint16_t first, last;
 	struct place place;
 };
 
-/* What one coat of paint is for. */
-struct coat {
-	enum stile_protocol protocol;
-	const uint8_t *address;
-	bool all;
-};
-
 struct canvas {
 	struct policy_build *build;
-	struct claim *claims;
+	struct claim *claims; /* sorted by what one coat of paint takes */
 	size_t n_claims;
 	struct policy_pages *pages;
 	uint16_t everywhere[_STILE_PROTOCOL_MAX][PORTS]; /* listener slots; row 0 */
@@ -52,23 +47,61 @@ static void canvas_release(struct canvas **canvas)
 	free(*canvas);
 }
 
+static void claim_add(struct canvas *canvas, const struct claim *claim)
+{
+	canvas->claims[canvas->n_claims] = *claim;
+	canvas->claims[canvas->n_claims].order = canvas->n_claims;
+	canvas->n_claims++;
+}
+
 static void claim_address(struct canvas *canvas, size_t index, const uint8_t *address)
 {
 	const struct config_listener *listener = &canvas->build->config->listeners[index];
-	struct claim claim = { .listener = index, .address = address };
+	struct claim claim = {
+		.listener = index,
+		.address = address,
+		.protocol = listener->protocol,
+	};
 
 	if (!listener->n_ports) {
 		claim.all = true;
 		claim.last = PORTS - 1;
 		claim.place = listener->name.place;
-		canvas->claims[canvas->n_claims++] = claim;
+		claim_add(canvas, &claim);
 	}
 	for (size_t i = 0; i < listener->n_ports; i++) {
 		claim.first = listener->ports[i].first;
 		claim.last = listener->ports[i].last;
 		claim.place = listener->ports[i].place;
-		canvas->claims[canvas->n_claims++] = claim;
+		claim_add(canvas, &claim);
 	}
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct stile_host));
+}
+
+/* By what one coat of paint takes: 0 where both are of the same. */
+static int compare_coats(const struct claim *a, const struct claim *b)
+{
+	if (!a->address || !b->address) {
+		if (a->address || b->address)
+			return a->address ? 1 : -1;
+	} else if (compare_addresses(a->address, b->address) != 0) {
+		return compare_addresses(a->address, b->address);
+	}
+	if (a->protocol != b->protocol)
+		return a->protocol < b->protocol ? -1 : 1;
+	return a->all - b->all;
+}
+
+static int compare_claims(const void *a, const void *b)
+{
+	const struct claim *one = a, *other = b;
+	int order = compare_coats(one, other);
+
+	return order ? order : one->order < other->order ? -1 : one->order > other->order;
 }
 
 static int collect_claims(struct canvas *canvas)
@@ -95,25 +128,15 @@ static int collect_claims(struct canvas *canvas)
 		for (size_t j = 0; j < listener->n_addresses; j++)
 			claim_address(canvas, i, listener->addresses[j].prefix.address);
 	}
+	qsort(canvas->claims, canvas->n_claims, sizeof(*canvas->claims), compare_claims);
 	return 0;
-}
-
-static bool coat_covers(const struct canvas *canvas, const struct coat *coat,
-			const struct claim *claim)
-{
-	if (claim->all != coat->all ||
-	    canvas->build->config->listeners[claim->listener].protocol != coat->protocol)
-		return false;
-	if (!claim->address || !coat->address)
-		return claim->address == coat->address;
-	return memcmp(claim->address, coat->address, 16) == 0;
 }
 
 static void report_conflict(const struct canvas *canvas, const struct claim *claim,
 			    const struct claim *owner, unsigned int port)
 {
 	const struct config_listener *listeners = canvas->build->config->listeners;
-	const char *protocol = policy_protocol_names[listeners[claim->listener].protocol];
+	const char *protocol = policy_protocol_names[claim->protocol];
 	char ports[32], address[PREFIX_TEXT_SIZE] = "";
 
 	if (claim->all)
@@ -147,20 +170,39 @@ static void paint_claim(struct canvas *canvas, size_t index, uint16_t row[PORTS]
 	}
 }
 
-static void paint(struct canvas *canvas, const struct coat *coat, uint16_t row[PORTS])
+/* The first claim of @coat, or where it would be. */
+static size_t coat_begin(const struct canvas *canvas, const struct claim *coat)
+{
+	size_t low = 0, high = canvas->n_claims;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_coats(&canvas->claims[middle], coat) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void paint(struct canvas *canvas, const struct claim *coat, uint16_t row[PORTS])
 {
 	memset(canvas->owner, 0, sizeof(canvas->owner));
-	for (size_t i = 0; i < canvas->n_claims; i++)
-		if (coat_covers(canvas, coat, &canvas->claims[i]))
-			paint_claim(canvas, i, row);
+	for (size_t i = coat_begin(canvas, coat);
+	     i < canvas->n_claims && compare_coats(&canvas->claims[i], coat) == 0; i++)
+		paint_claim(canvas, i, row);
 }
 
 /* Paints all of @address (NULL: every one) over what is in @row. */
 static void paint_row(struct canvas *canvas, enum stile_protocol protocol, const uint8_t *address,
 		      uint16_t row[PORTS])
 {
-	paint(canvas, &(struct coat){ protocol, address, true }, row);
-	paint(canvas, &(struct coat){ protocol, address, false }, row);
+	struct claim coat = { .address = address, .protocol = protocol, .all = true };
+
+	paint(canvas, &coat, row);
+	coat.all = false;
+	paint(canvas, &coat, row);
 }
 
 static int cut(struct canvas *canvas, const uint16_t row[PORTS],
@@ -177,29 +219,23 @@ static int cut(struct canvas *canvas, const uint16_t row[PORTS],
 	return 0;
 }
 
-static int compare_addresses(const void *a, const void *b)
-{
-	return memcmp(a, b, sizeof(struct stile_host));
-}
-
 /* The addresses that claims name, each once, in *ret_hosts. */
 static int collect_hosts(const struct canvas *canvas, struct stile_host **ret_hosts,
 			 size_t *ret_n_hosts)
 {
 	struct stile_host *hosts = calloc(canvas->n_claims + 1, sizeof(*hosts));
-	size_t n = 0, n_distinct = 0;
+	size_t n = 0;
 
 	if (!hosts)
 		return -ENOMEM;
-	for (size_t i = 0; i < canvas->n_claims; i++)
-		if (canvas->claims[i].address)
-			memcpy(hosts[n++].address, canvas->claims[i].address, 16);
-	qsort(hosts, n, sizeof(*hosts), compare_addresses);
-	for (size_t i = 0; i < n; i++)
-		if (i == 0 || compare_addresses(&hosts[i], &hosts[n_distinct - 1]) != 0)
-			hosts[n_distinct++] = hosts[i];
+	for (size_t i = 0; i < canvas->n_claims; i++) {
+		const uint8_t *address = canvas->claims[i].address; /* they are sorted */
+
+		if (address && (n == 0 || compare_addresses(address, &hosts[n - 1]) != 0))
+			memcpy(hosts[n++].address, address, sizeof(hosts->address));
+	}
 	*ret_hosts = hosts;
-	*ret_n_hosts = n_distinct;
+	*ret_n_hosts = n;
 	return 0;
 }
 
