@@ -125,7 +125,8 @@ static int parse_range(char *text, char *dash, struct endpoint *first, uint64_t 
 		return -EINVAL;
 	if (is_ipv4(first) != is_ipv4(&last) || tail_get(first) > tail_get(&last))
 		return -EINVAL;
-	if (!is_ipv4(first) && memcmp(&as_ipv6(first)->sin6_addr, &as_ipv6(&last)->sin6_addr, 12))
+	if (!is_ipv4(first) &&
+	    memcmp(&as_ipv6(first)->sin6_addr, &as_ipv6(&last)->sin6_addr, 12) != 0)
 		return -EINVAL;
 	*ret_count = (uint64_t)tail_get(&last) - tail_get(first) + 1;
 	return 0;
