@@ -64,43 +64,40 @@ static int print(const struct check *check, bool json)
 	return COMMAND_DONE;
 }
 
-/* Whatever comes of it is told by @check and its diag. */
-static void look(struct check *check, struct diag *diag, bool json, int *ret_code)
+/* What would be in force with @config. */
+static int check_config(struct check check, const struct config *config, struct diag *diag,
+			bool json)
 {
-	struct config config;
 	struct policy policy;
-	int err;
+	int code;
 
-	err = check->defaults ? config_default(&config) : review_read(diag->file, diag, &config);
-	if (err == -ENOMEM)
-		diag_error(diag, (struct place){ 0 }, "out of memory");
-	if (err) {
-		*ret_code = print(check, json);
-		return;
-	}
-	err = review_compile(&config, diag, &policy);
-	if (!err) {
-		review_warn(&config, diag);
-		check->config = &config;
-		check->policy = &policy;
-	}
-	*ret_code = print(check, json);
-	if (!err)
-		policy_release(&policy);
-	config_release(&config);
+	if (review_compile(config, diag, &policy) < 0)
+		return print(&check, json);
+	review_warn(config, diag);
+	check.config = config;
+	check.policy = &policy;
+	code = print(&check, json);
+	policy_release(&policy);
+	return code;
 }
 
 static int check_file(const char *path, bool json)
 {
 	struct diag diag;
 	struct check check = { .diag = &diag };
-	int code;
+	struct config config;
+	int code, err;
 
 	check.defaults = !path && access(STILE_CONFIG_PATH, F_OK) < 0 && errno == ENOENT;
 	if (!path)
 		path = check.defaults ? "safe defaults" : STILE_CONFIG_PATH;
 	diag_init(&diag, path);
-	look(&check, &diag, json, &code);
+	err = check.defaults ? config_default(&config) : review_read(path, &diag, &config);
+	if (err == -ENOMEM)
+		diag_error(&diag, (struct place){ 0 }, "out of memory");
+	code = err ? print(&check, json) : check_config(check, &config, &diag, json);
+	if (!err)
+		config_release(&config);
 	if (diag.n_errors)
 		code = COMMAND_FAILED;
 	diag_release(&diag);

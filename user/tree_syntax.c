@@ -22,8 +22,8 @@ static const struct phrase phrases[] = {
 	{ "could not find expected ':'", "found a line without ':', expected 'key: value'",
 	  AT_CONTEXT, false },
 	{ "mapping values are not allowed in this context",
-	  "found a ':' where no value can follow, expected one 'key: value' on a line, and the keys "
-	  "of a block in one column",
+	  "found a ':' where no value can follow, expected one 'key: value' on a line, and the "
+	  "keys of a block in one column",
 	  AT_PROBLEM, false },
 	{ "did not find expected key",
 	  "found no key here, expected one in the column of its block, which begins at", AT_PROBLEM,

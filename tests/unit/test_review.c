@@ -18,11 +18,11 @@ static int read_text(const char *text, struct diag *diag, struct config *ret_con
 	autofd int fd = memfd_create("stile.yaml", MFD_CLOEXEC);
 	char path[64];
 
+	diag_init(diag, "test");
 	if (!CHECK("a file in memory",
 		   fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text)))
 		return -EIO;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	diag_init(diag, "test");
 	return review_read(path, diag, ret_config);
 }
 
@@ -50,7 +50,8 @@ static void test_together(void)
 		  "listeners: {w: {sources: {x: a, y: a, z: b}}}\n",
 		  4 },
 		{ "a name that is wrong is not missed where it is used",
-		  "rate_limiters: {'a b': {limit: 5}}\nlisteners: {w: {rate_limiter_name: 'a b'}}\n",
+		  "rate_limiters: {'a b': {limit: 5}}\n"
+		  "listeners: {w: {rate_limiter_name: 'a b'}}\n",
 		  2 },
 		{ "a text that breaks off says nothing of what comes after",
 		  "listeners: {w: {rate_limiter_name: a}}\nrate_limiters: {a: {limit: 5}\n", 1 },
