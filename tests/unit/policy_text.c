@@ -84,13 +84,14 @@ int policy_text_listener(const struct policy *policy, const char *name)
 const char *policy_text_judges(const struct policy *policy, const __u16 *judges, size_t n,
 			       char *ret_names, size_t size)
 {
+	const struct stile_policy *kernel = &policy->kernel;
+
 	*ret_names = '\0';
 	for (size_t i = 0; i < n && judges[i]; i++) {
 		size_t length = strlen(ret_names);
 
-		snprintf(
-			ret_names + length, size - length, "%s ",
-			policy->kernel.limiters[policy->kernel.attachments[judges[i]].limiter].name);
+		snprintf(ret_names + length, size - length, "%s ",
+			 kernel->limiters[kernel->attachments[judges[i]].limiter].name);
 	}
 	return ret_names;
 }

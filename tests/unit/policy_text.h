@@ -14,7 +14,7 @@
 bool policy_text_compile(const char *text, const struct stile_policy *previous,
 			 struct policy *ret_policy);
 
-/* The mistakes and warnings of @text as they are printed, the file being "f". Freed by the caller. */
+/* The mistakes and warnings of @text as printed, the file being "f". Freed by the caller. */
 char *policy_text_diag(const char *text, const struct stile_policy *previous);
 
 /* The slot of a name, or -1. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which listener stands at an address and a port, looked up in the tables that the kernel reads. */
+/* Which listener stands at an address and a port, looked up in the tables of the kernel side. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,8 +114,8 @@ static void test_conflicts(void)
 		  "already\n" },
 		{ "an address in other words",
 		  "{a: {addresses: \"::ffff:10.0.0.1\"},\n b: {addresses: 10.0.0.1}}",
-		  "f:2:2: listener 'b' claims every tcp port of 10.0.0.1, which listener 'a' (line 1) "
-		  "has already\n" },
+		  "f:2:2: listener 'b' claims every tcp port of 10.0.0.1, which listener 'a' "
+		  "(line 1) has already\n" },
 		{ "other protocols", "{a: {ports: 80},\n b: {ports: 80, protocol: udp}}", "" },
 		{ "other addresses",
 		  "{a: {ports: 80, addresses: 10.0.0.1},\n b: {ports: 80, addresses: 10.0.0.2}}",
