@@ -17,10 +17,11 @@ static __always_inline void account_packet(__u32 interface, const struct ruling 
 		packets->count[verdict][reason]++;
 }
 
-static __always_inline void account_decision(__u32 attachment, __u32 decision)
+static __always_inline void account_decision(__u32 attachment, __u64 decision)
 {
 	struct stile_decisions *decisions = bpf_map_lookup_elem(&stile_decisions, &attachment);
 
+	opaque(decision); /* verifier: as above */
 	if (decisions && decision < _STILE_DECISION_MAX)
 		decisions->count[decision]++;
 }

@@ -141,7 +141,7 @@ __attribute__((noinline)) int charge_one(__u32 slot, const struct charge_request
 /* The limiters of one event, as it goes through them. */
 struct charge {
 	struct charge_request request;
-	__u16 attachments[CHARGE_LIMITERS]; /* slots, without gaps, up to the first 0 */
+	__u16 attachments[CHARGE_LIMITERS]; /* slots; 0: none */
 	__u8 answers[CHARGE_LIMITERS];	    /* enum table_answer */
 	__u32 refused;			    /* attachment slot of the one that refused, or 0 */
 	enum table_answer refusal;	    /* LIMITED or FULL */
@@ -176,7 +176,7 @@ static __always_inline bool charge_peek(struct charge *charge)
 	for (i = 0; i < CHARGE_LIMITERS; i++) {
 		attachment = charge->attachments[i];
 		if (attachment == 0)
-			break;
+			continue;
 		answer = charge_limiter(charge_slot(attachment), &charge->request, CHARGE_PEEK);
 		if (charge_refuses(attachment, answer)) {
 			charge->refused = attachment;
@@ -194,7 +194,8 @@ static __always_inline void charge_give_back(struct charge *charge, __u32 n)
 	for (i = 0; i < CHARGE_LIMITERS; i++) {
 		if (i >= n)
 			break;
-		if (charge->answers[i] == TABLE_ALLOWED || charge->answers[i] == TABLE_COUNTED)
+		if (charge->attachments[i] != 0 &&
+		    (charge->answers[i] == TABLE_ALLOWED || charge->answers[i] == TABLE_COUNTED))
 			charge_limiter(charge_slot(charge->attachments[i]), &charge->request,
 				       CHARGE_REFUND);
 	}
@@ -208,7 +209,7 @@ static __always_inline bool charge_take(struct charge *charge)
 	for (i = 0; i < CHARGE_LIMITERS; i++) {
 		attachment = charge->attachments[i];
 		if (attachment == 0)
-			break;
+			continue;
 		answer = charge_one(charge_slot(attachment), &charge->request);
 		if (charge_refuses(attachment, answer)) {
 			charge->refused = attachment;
@@ -221,7 +222,15 @@ static __always_inline bool charge_take(struct charge *charge)
 	return true;
 }
 
-/* Counts what each limiter said, and gives the reason why the event may pass. */
+/* The reason why an event may pass, by what one limiter said. */
+static __always_inline enum stile_reason charge_reason(int answer)
+{
+	if (answer == TABLE_COUNTED)
+		return STILE_REASON_COUNTED;
+	return answer == TABLE_FULL ? STILE_REASON_FULL : STILE_REASON_ALLOWED;
+}
+
+/* Counts what each limiter said, and gives the reason: the one furthest from "allowed". */
 static __always_inline enum stile_reason charge_account(const struct charge *charge)
 {
 	enum stile_reason reason = STILE_REASON_ALLOWED;
@@ -229,17 +238,15 @@ static __always_inline enum stile_reason charge_account(const struct charge *cha
 
 	for (i = 0; i < CHARGE_LIMITERS; i++) {
 		if (charge->attachments[i] == 0)
-			break;
+			continue;
 		answer = charge->answers[i];
 		if (answer == CHARGE_NO_TABLE) {
 			reason = STILE_REASON_NO_TABLE;
 			continue;
 		}
 		account_decision(charge->attachments[i], answer);
-		if (answer == TABLE_COUNTED)
-			reason = STILE_REASON_COUNTED;
-		else if (answer == TABLE_FULL && reason == STILE_REASON_ALLOWED)
-			reason = STILE_REASON_FULL;
+		if (reason == STILE_REASON_ALLOWED)
+			reason = charge_reason(answer);
 	}
 	return reason;
 }
@@ -254,53 +261,61 @@ __attribute__((noinline)) int charge_several(struct charge *charge)
  * One limiter alone judges and charges in one step, and the first try of a client that has a
  * bucket already is made in place: most packets of most policies come this way.
  */
-static __always_inline int charge_alone(struct charge *charge)
+static __always_inline int charge_alone(__u32 attachment, const struct charge_request *request)
 {
-	__u32 attachment = charge->attachments[0], slot = charge_slot(attachment);
+	const struct stile_limiter *limiter = charge_limiter_of(attachment);
+	__u32 slot = charge_slot(attachment);
 	int answer = TABLE_MISSING;
 	struct charge_table table;
 	struct table_set set;
 
-	if (!charge_limiter_of(attachment)->wide && charge_open(slot, &charge->request, &table)) {
+	if (!limiter->wide && charge_open(slot, request, &table)) {
 		set = table_set(table.words);
 		answer = table_try(&set, table.limiter, &table.event);
 	}
 	if (unlikely(answer == TABLE_MISSING || answer == TABLE_RACED))
-		answer = charge_one(slot, &charge->request);
-	if (charge_refuses(attachment, answer)) {
-		charge->refused = attachment;
-		charge->refusal = answer;
-		return 0;
-	}
-	charge->answers[0] = answer;
-	return 1;
+		return charge_one(slot, request);
+	return answer;
 }
 
-static __always_inline void charge_attach(struct charge *charge, const struct class *class)
+static __always_inline struct ruling charge_refusal(const struct pkt *pkt, __u32 attachment,
+						    int answer)
 {
-	if (class->edge) {
-		charge->attachments[0] = class->edge;
-		__builtin_memcpy(&charge->attachments[1], class->judges, sizeof(class->judges));
-		return;
-	}
-	__builtin_memcpy(charge->attachments, class->judges, sizeof(class->judges));
+	account_decision(attachment, answer);
+	return judge_refusal(pkt, charge_limiter_of(attachment)->action,
+			     answer == TABLE_FULL ? STILE_REASON_FULL : STILE_REASON_LIMITED);
+}
+
+static __always_inline struct ruling charge_event_alone(const struct pkt *pkt, __u32 attachment,
+							const struct charge_request *request)
+{
+	int answer = charge_alone(attachment, request);
+
+	if (charge_refuses(attachment, answer))
+		return charge_refusal(pkt, attachment, answer);
+	if (answer == CHARGE_NO_TABLE)
+		return judge_pass(STILE_REASON_NO_TABLE);
+	account_decision(attachment, answer);
+	return judge_pass(charge_reason(answer));
 }
 
 /* The ruling on an event that the limiters of @class judge. */
-static __always_inline struct ruling charge_event(const struct pkt *pkt, const struct class *class,
-						  __u64 hash)
+static __always_inline struct ruling charge_event(const struct pkt *pkt,
+						  const struct pkt_class *class, __u64 hash)
 {
-	struct charge charge = { .request = { .source = pkt->source, .hash = hash } };
-	int let_in;
+	const struct charge_request request = { .source = pkt->source, .hash = hash };
+	struct charge charge = {};
+	__u32 i;
 
-	charge_attach(&charge, class);
-	let_in = charge.attachments[1] ? charge_several(&charge) : charge_alone(&charge);
-	if (let_in)
+	if (class->edge == 0 && classify_judge(class->judges, 1) == 0)
+		return charge_event_alone(pkt, classify_judge(class->judges, 0), &request);
+	charge.request = request;
+	charge.attachments[0] = class->edge;
+	for (i = 0; i < STILE_JUDGES_MAX; i++)
+		charge.attachments[i + 1] = classify_judge(class->judges, i);
+	if (charge_several(&charge))
 		return judge_pass(charge_account(&charge));
-	account_decision(charge.refused, charge.refusal);
-	return judge_refusal(pkt, charge_limiter_of(charge.refused)->action,
-			     charge.refusal == TABLE_FULL ? STILE_REASON_FULL :
-							    STILE_REASON_LIMITED);
+	return charge_refusal(pkt, charge.refused, charge.refusal);
 }
 
 #endif /* STILE_BPF_CHARGE_H */

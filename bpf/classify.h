@@ -12,14 +12,23 @@
 
 #define CLASSIFY_NESTED 8 /* expired entries of a list that may lie inside one another */
 
-struct class
-{
-	struct ruling ruling;		/* where settled */
-	bool settled;			/* no limiter has to be asked */
-	bool exempt;			/* settled, and the listener's limiters note it */
-	__u16 edge;			/* attachment slot of the interface's limiter, or 0 */
-	__u16 judges[STILE_JUDGES_MAX]; /* attachment slots, up to the first 0 */
+struct pkt_class {
+	struct ruling ruling; /* where settled */
+	bool settled;	      /* no limiter has to be asked */
+	bool exempt;	      /* settled, and the listener's limiters note it */
+	__u16 edge;	      /* attachment slot of the interface's limiter, or 0 */
+	__u64 judges;	      /* attachment slots as one word; see classify_judge() */
 };
+
+/* The @i-th of up to STILE_JUDGES_MAX attachment slots; 0 ends them. */
+static __always_inline __u32 classify_judge(__u64 judges, __u32 i)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return judges >> (16 * i) & 0xffff;
+#else
+	return judges >> (48 - 16 * i) & 0xffff;
+#endif
+}
 
 /* A global function: the verifier need not follow the rest of the program for each slot. */
 __attribute__((noinline)) int classify_other_interface(__u32 ifindex)
@@ -93,7 +102,7 @@ static __always_inline struct stile_source *classify_source(const struct pkt *pk
 	return bpf_map_lookup_elem(&stile_sources, &key);
 }
 
-static __always_inline void classify_settle(struct class *class, struct ruling ruling)
+static __always_inline void classify_settle(struct pkt_class *class, struct ruling ruling)
 {
 	class->settled = true;
 	class->ruling = ruling;
@@ -101,16 +110,13 @@ static __always_inline void classify_settle(struct class *class, struct ruling r
 
 /* Who judges an event at @listener; false: the source's own policy exempts it. */
 static __always_inline bool classify_judges(const struct pkt *pkt, __u32 slot, __u32 interface,
-					    struct class *class)
+					    struct pkt_class *class)
 {
 	const volatile struct stile_listener *listener = &policy.listeners[slot];
 	struct stile_source *source;
 
 	class->edge = listener->edges[interface & (STILE_INTERFACES_MAX - 1)];
-	class->judges[0] = listener->judges[0];
-	class->judges[1] = listener->judges[1];
-	class->judges[2] = listener->judges[2];
-	class->judges[3] = listener->judges[3];
+	class->judges = *(const volatile __u64 *)listener->judges;
 	if (!listener->has_sources)
 		return true;
 	source = classify_source(pkt, slot);
@@ -118,7 +124,7 @@ static __always_inline bool classify_judges(const struct pkt *pkt, __u32 slot, _
 		return true;
 	if (source->judges[0] == 0)
 		return false;
-	__builtin_memcpy(class->judges, source->judges, sizeof(class->judges));
+	class->judges = *(const __u64 *)source->judges;
 	return true;
 }
 
@@ -132,14 +138,11 @@ static __always_inline bool classify_judges(const struct pkt *pkt, __u32 slot, _
  *   6. no limiter                                 pass, unlimited
  *      otherwise the limiters judge               see charge.h
  */
-static __always_inline void classify(const struct pkt *pkt, __u32 interface, struct class *class)
+static __always_inline void classify(const struct pkt *pkt, __u32 interface,
+				     const struct stile_control *control, struct pkt_class *class)
 {
-	struct stile_control *control;
-	__u32 zero = 0, slot;
+	__u32 slot;
 
-	control = bpf_map_lookup_elem(&stile_control, &zero);
-	if (!control)
-		return classify_settle(class, judge_pass(STILE_REASON_NO_TABLE));
 	if (control->blocked && classify_listed(&stile_blocked, &pkt->source))
 		return classify_settle(class, judge_drop(STILE_REASON_BLOCKED)); /* 2 */
 	slot = classify_listener(pkt);
@@ -156,7 +159,7 @@ static __always_inline void classify(const struct pkt *pkt, __u32 interface, str
 		class->exempt = true;
 	if (class->exempt)
 		return classify_settle(class, judge_pass(STILE_REASON_EXEMPT)); /* 5 */
-	if (class->edge == 0 && class->judges[0] == 0)
+	if (class->edge == 0 && class->judges == 0)
 		classify_settle(class, judge_pass(STILE_REASON_UNLIMITED)); /* 6 */
 }
 

@@ -7,9 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#ifndef __always_inline
+#undef __always_inline /* <linux/stddef.h> leaves it to the compiler's mood */
 #define __always_inline inline __attribute__((always_inline))
-#endif
 
 /* Network order to the host's, and back. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

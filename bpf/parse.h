@@ -21,6 +21,7 @@
 #include "key.h"
 
 #define PARSE_OK (-1)
+#define PARSE_EXTENDED (-2) /* parse_plain: there are extension headers, ask parse() */
 #define PARSE_VLANS 2
 #define PARSE_EXT_HEADERS 8
 #define PARSE_OFFSET_MAX 2048 /* of any header; a chain of extension headers that is longer ends */
@@ -118,17 +119,16 @@ static __always_inline int parse_ipv4(struct parse_cursor *cursor, struct pkt *p
 	return PARSE_OK;
 }
 
-/* One extension header; *ret_last where it is none, but what follows them. */
-static __always_inline int parse_extension(struct parse_cursor *cursor, bool *ret_last)
+static __always_inline bool parse_is_extension(__u16 type)
+{
+	return type == IPPROTO_HOPOPTS || type == IPPROTO_ROUTING || type == IPPROTO_DSTOPTS ||
+	       type == IPPROTO_FRAGMENT || type == IPPROTO_AH;
+}
+
+static __always_inline int parse_extension(struct parse_cursor *cursor)
 {
 	__u8 *header;
 
-	if (cursor->type != IPPROTO_HOPOPTS && cursor->type != IPPROTO_ROUTING &&
-	    cursor->type != IPPROTO_DSTOPTS && cursor->type != IPPROTO_FRAGMENT &&
-	    cursor->type != IPPROTO_AH) {
-		*ret_last = true;
-		return PARSE_OK;
-	}
 	if (cursor->offset > PARSE_OFFSET_MAX)
 		return STILE_REASON_EXT_HEADER;
 	header = parse_at(cursor, cursor->offset, 8);
@@ -148,16 +148,40 @@ static __always_inline int parse_extension(struct parse_cursor *cursor, bool *re
 	return PARSE_OK;
 }
 
+static __always_inline int parse_extensions(struct parse_cursor *cursor)
+{
+	int i, unread;
+
+	for (i = 0; i < PARSE_EXT_HEADERS; i++) {
+		if (!parse_is_extension(cursor->type))
+			return PARSE_OK;
+		unread = parse_extension(cursor);
+		if (unread != PARSE_OK)
+			return unread;
+	}
+	return parse_is_extension(cursor->type) ? STILE_REASON_EXT_HEADER : PARSE_OK;
+}
+
+/* Two of an IPv6 address's four words as one, through a register: a store that is read at once. */
+static __always_inline __u64 parse_address(const __be32 *from)
+{
+	__u64 word;
+
+	__builtin_memcpy(&word, from, sizeof(word));
+	opaque(word);
+	return word;
+}
+
 static __always_inline int parse_ipv6(struct parse_cursor *cursor, struct pkt *pkt)
 {
 	struct ipv6hdr *ip = parse_at(cursor, cursor->offset, sizeof(*ip));
-	bool last = false;
-	int i, unread;
 
 	if (!ip || ip->version != 6)
 		return STILE_REASON_TRUNCATED;
-	__builtin_memcpy(&pkt->source, &ip->saddr, sizeof(pkt->source));
-	__builtin_memcpy(&pkt->destination, &ip->daddr, sizeof(pkt->destination));
+	pkt->source.word[0] = parse_address(&ip->saddr.in6_u.u6_addr32[0]);
+	pkt->source.word[1] = parse_address(&ip->saddr.in6_u.u6_addr32[2]);
+	pkt->destination.word[0] = parse_address(&ip->daddr.in6_u.u6_addr32[0]);
+	pkt->destination.word[1] = parse_address(&ip->daddr.in6_u.u6_addr32[2]);
 	if (address_is_ipv4(&pkt->source))
 		return STILE_REASON_MARTIAN;
 	pkt->l3 = cursor->offset;
@@ -165,15 +189,7 @@ static __always_inline int parse_ipv6(struct parse_cursor *cursor, struct pkt *p
 	cursor->type = ip->nexthdr;
 	cursor->end = cursor->offset + sizeof(*ip) + swap16(ip->payload_len);
 	cursor->offset += sizeof(*ip);
-	/* Once more than there may be, to see that it was the last. */
-	for (i = 0; i <= PARSE_EXT_HEADERS; i++) {
-		unread = parse_extension(cursor, &last);
-		if (unread != PARSE_OK)
-			return unread;
-		if (last)
-			return PARSE_OK;
-	}
-	return STILE_REASON_EXT_HEADER;
+	return parse_is_extension(cursor->type) ? PARSE_EXTENDED : PARSE_OK;
 }
 
 static __always_inline int parse_tcp(struct parse_cursor *cursor, struct pkt *pkt)
@@ -211,31 +227,49 @@ static __always_inline int parse_udp(struct parse_cursor *cursor, struct pkt *pk
 	return PARSE_OK;
 }
 
+static __always_inline int parse_network(struct parse_cursor *cursor, struct pkt *pkt)
+{
+	int unread = parse_ethernet(cursor, pkt);
+
+	if (unread != PARSE_OK)
+		return unread;
+	if (cursor->type == ETH_P_IP)
+		return parse_ipv4(cursor, pkt);
+	return cursor->type == ETH_P_IPV6 ? parse_ipv6(cursor, pkt) : STILE_REASON_NOT_IP;
+}
+
+static __always_inline int parse_transport(struct parse_cursor *cursor, struct pkt *pkt)
+{
+	pkt->l4 = cursor->offset;
+	if (cursor->type == IPPROTO_TCP)
+		return parse_tcp(cursor, pkt);
+	if (cursor->type == IPPROTO_UDP)
+		return parse_udp(cursor, pkt);
+	return STILE_REASON_NOT_TRANSPORT;
+}
+
+/* As parse(), for all but packets with IPv6 extension headers: for them, PARSE_EXTENDED. */
+static __always_inline int parse_plain(void *data, void *data_end, struct pkt *ret_pkt)
+{
+	struct parse_cursor cursor = { .data = data, .data_end = data_end };
+	int unread = parse_network(&cursor, ret_pkt);
+
+	return unread == PARSE_OK ? parse_transport(&cursor, ret_pkt) : unread;
+}
+
 /* PARSE_OK, or the reason (enum stile_reason) why the frame cannot be read. */
 static __always_inline int parse(void *data, void *data_end, struct pkt *ret_pkt)
 {
 	struct parse_cursor cursor = { .data = data, .data_end = data_end };
-	int unread;
+	int unread = parse_network(&cursor, ret_pkt);
 
-	unread = parse_ethernet(&cursor, ret_pkt);
-	if (unread != PARSE_OK)
-		return unread;
-	if (cursor.type == ETH_P_IP)
-		unread = parse_ipv4(&cursor, ret_pkt);
-	else if (cursor.type == ETH_P_IPV6)
-		unread = parse_ipv6(&cursor, ret_pkt);
-	else
-		return STILE_REASON_NOT_IP;
+	if (unread == PARSE_EXTENDED)
+		unread = parse_extensions(&cursor);
 	if (unread != PARSE_OK)
 		return unread;
 	if (cursor.offset > PARSE_OFFSET_MAX)
 		return STILE_REASON_EXT_HEADER;
-	ret_pkt->l4 = cursor.offset;
-	if (cursor.type == IPPROTO_TCP)
-		return parse_tcp(&cursor, ret_pkt);
-	if (cursor.type == IPPROTO_UDP)
-		return parse_udp(&cursor, ret_pkt);
-	return STILE_REASON_NOT_TRANSPORT;
+	return parse_transport(&cursor, ret_pkt);
 }
 
 #endif /* STILE_BPF_PARSE_H */

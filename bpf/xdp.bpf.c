@@ -12,22 +12,23 @@
 #include "reply.h"
 
 /* A trusted client's event, noted by the limiters that would have judged it. */
-static __always_inline void note_exempt(const struct class *class)
+static __always_inline void note_exempt(const struct pkt_class *class)
 {
-	int i;
+	__u32 i, attachment;
 
 	if (class->edge)
 		account_decision(class->edge, STILE_DECISION_EXEMPT);
 	for (i = 0; i < STILE_JUDGES_MAX; i++) {
-		if (class->judges[i] == 0)
+		attachment = classify_judge(class->judges, i);
+		if (attachment == 0)
 			break;
-		account_decision(class->judges[i], STILE_DECISION_EXEMPT);
+		account_decision(attachment, STILE_DECISION_EXEMPT);
 	}
 }
 
 /* A new connection or a datagram, at a listener that limits them. */
 static __always_inline struct ruling judge_event(struct xdp_md *ctx, const struct pkt *pkt,
-						 const struct class *class)
+						 const struct pkt_class *class)
 {
 	struct ruling ruling;
 	__u64 hash;
@@ -43,8 +44,8 @@ static __always_inline struct ruling judge_event(struct xdp_md *ctx, const struc
 	return ruling;
 }
 
-/* A global function: past it the verifier knows nothing of how a header was read. */
-__attribute__((noinline)) int read_packet(struct xdp_md *ctx, struct pkt *ret_pkt)
+/* A global function, so that the verifier follows the many ways through a chain only once. */
+__attribute__((noinline)) int read_extended(struct xdp_md *ctx, struct pkt *ret_pkt)
 {
 	if (!ret_pkt)
 		return STILE_REASON_TRUNCATED;
@@ -54,15 +55,20 @@ __attribute__((noinline)) int read_packet(struct xdp_md *ctx, struct pkt *ret_pk
 static __always_inline struct ruling judge_packet(struct xdp_md *ctx, struct pkt *pkt,
 						  __u32 interface)
 {
-	struct class class = {};
+	struct stile_control *control;
+	struct pkt_class class = {};
+	__u32 first = 0;
 	int unread;
 
-	if (!policy.enabled)
+	control = bpf_map_lookup_elem(&stile_control, &first);
+	if (!policy.enabled || !control)
 		return judge_pass(STILE_REASON_DISABLED);
-	unread = read_packet(ctx, pkt);
+	unread = parse_plain((void *)(long)ctx->data, (void *)(long)ctx->data_end, pkt);
+	if (unread == PARSE_EXTENDED)
+		unread = read_extended(ctx, pkt);
 	if (unread != PARSE_OK)
 		return judge_pass(unread);
-	classify(pkt, interface, &class);
+	classify(pkt, interface, control, &class);
 	if (!class.settled)
 		return judge_event(ctx, pkt, &class);
 	if (class.exempt)

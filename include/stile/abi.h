@@ -95,7 +95,8 @@ struct stile_listener {
 	__u8 protocol;		    /* enum stile_protocol */
 	__u8 has_sources;	    /* 1: stile_sources has entries for it */
 	__u8 reserved[6];
-	__u16 judges[STILE_JUDGES_MAX]; /* attachment slots, in the order of judgement */
+	/* Attachment slots, in the order of judgement; the program reads them as one word. */
+	__u16 judges[STILE_JUDGES_MAX] __attribute__((aligned(8)));
 	/* The interface's limiter when the packet comes in there; attachment slots. */
 	__u16 edges[STILE_INTERFACES_MAX];
 };
@@ -204,7 +205,8 @@ struct stile_source_key {
 STILE_SIZE(struct stile_source_key, 24);
 
 struct stile_source {
-	__u16 judges[STILE_JUDGES_MAX]; /* attachment slots; the first is 0: exempt */
+	/* Attachment slots; the first is 0: exempt. */
+	__u16 judges[STILE_JUDGES_MAX] __attribute__((aligned(8)));
 };
 STILE_SIZE(struct stile_source, 8);
 
