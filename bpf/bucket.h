@@ -8,7 +8,7 @@
  *                                  39..20 events in the window before (sliding_window)
  *                                  19..0  events in this window
  *   token_bucket                   GCRA's theoretical arrival time (ITU-T I.371, A.1),
- *                                  1/64 ns of CLOCK_MONOTONIC
+ *                                  1/64 ns of CLOCK_MONOTONIC, modulo 2^64 (nine years)
  */
 #ifndef STILE_BPF_BUCKET_H
 #define STILE_BPF_BUCKET_H
@@ -24,12 +24,16 @@
 /* How many windows another CPU's clock may be ahead of ours; further off is long ago instead. */
 #define BUCKET_AHEAD_MAX 16
 
+/* How far ahead of now an arrival time may be, 1/64 ns; further off it is long ago instead. */
+#define BUCKET_ARRIVAL_MAX (1ULL << 62)
+
 _Static_assert(STILE_WINDOW_LIMIT_MAX <= BUCKET_COUNT_MAX, "a count must hold any limit");
 
 /* A window's counters, seen at some moment. */
 struct bucket_window {
 	__u64 number;
 	__u64 elapsed; /* ns */
+	__u64 early;   /* ns until it begins; 0 but where another CPU's clock was ahead of ours */
 	__u64 previous, current;
 };
 
@@ -49,8 +53,9 @@ static __always_inline struct bucket_window bucket_window(const struct stile_lim
 	age = (window.number - stored) & BUCKET_NUMBER_MASK;
 	if (age == 0)
 		return window;
-	if (age > BUCKET_NUMBER_MASK - BUCKET_AHEAD_MAX) {
+	if (age > BUCKET_NUMBER_MASK - BUCKET_AHEAD_MAX && window.previous + window.current) {
 		/* A CPU whose clock is ahead of ours was here: this is the start of its window. */
+		window.early = (BUCKET_NUMBER_MASK + 1 - age) * limiter->window - window.elapsed;
 		window.number = stored;
 		window.elapsed = 0;
 		return window;
@@ -82,6 +87,14 @@ static __always_inline bool bucket_window_admits(const struct stile_limiter *lim
 	       (limiter->limit - window->current - 1) * limiter->window;
 }
 
+/* What the token bucket lacks to be full at @moment, in time, 1/64 ns. */
+static __always_inline __u64 bucket_lack(__u64 state, __u64 moment)
+{
+	__u64 lack = state - moment;
+
+	return state == 0 || lack > BUCKET_ARRIVAL_MAX ? 0 : lack;
+}
+
 /*
  * Whether the bucket admits an event at @now (ns of CLOCK_MONOTONIC). *ret_charged is the state
  * with the event charged, whether it is admitted or not (action count charges both).
@@ -90,16 +103,18 @@ static __always_inline bool bucket_charge(const struct stile_limiter *limiter, _
 					  __u64 now, __u64 *ret_charged)
 {
 	struct bucket_window window;
-	__u64 moment, arrival, empty;
+	__u64 moment, lack;
 	bool admits;
 
 	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET) {
 		moment = now << STILE_TOKEN_SHIFT;
-		arrival = (state > moment ? state : moment) + limiter->token;
-		admits = arrival - moment <= limiter->depth;
-		/* A bucket cannot be emptier than empty. */
-		empty = moment + limiter->depth;
-		*ret_charged = admits ? arrival : state > empty ? state : empty;
+		lack = bucket_lack(state, moment);
+		admits = lack + limiter->token <= limiter->depth;
+		if (admits)
+			lack += limiter->token;
+		else if (lack < limiter->depth)
+			lack = limiter->depth; /* a bucket cannot be emptier than empty */
+		*ret_charged = moment + lack;
 		return admits;
 	}
 	window = bucket_window(limiter, state, now);
@@ -114,7 +129,7 @@ static __always_inline bool bucket_charge(const struct stile_limiter *limiter, _
 static __always_inline __u64 bucket_refund(const struct stile_limiter *limiter, __u64 state)
 {
 	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET)
-		return state > limiter->token ? state - limiter->token : 0;
+		return state ? state - limiter->token : 0;
 	if (state & BUCKET_COUNT_MAX)
 		return state - 1;
 	/* The window has turned since. */
@@ -132,10 +147,8 @@ static __always_inline __u64 bucket_debt(const struct stile_limiter *limiter, __
 {
 	struct bucket_window window;
 
-	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET) {
-		now <<= STILE_TOKEN_SHIFT;
-		return state > now ? state - now : 0;
-	}
+	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET)
+		return bucket_lack(state, now << STILE_TOKEN_SHIFT);
 	window = bucket_window(limiter, state, now);
 	if (limiter->algorithm == STILE_ALGORITHM_FIXED_WINDOW)
 		return window.current;
@@ -150,20 +163,19 @@ static __always_inline __u64 bucket_wait(const struct stile_limiter *limiter, __
 					 __u64 now)
 {
 	struct bucket_window window;
-	__u64 moment, arrival, rest;
+	__u64 rest;
 
 	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET) {
-		moment = now << STILE_TOKEN_SHIFT;
-		arrival = (state > moment ? state : moment) + limiter->token;
-		if (arrival - moment <= limiter->depth)
+		rest = bucket_lack(state, now << STILE_TOKEN_SHIFT) + limiter->token;
+		if (rest <= limiter->depth)
 			return 0;
-		rest = arrival - moment - limiter->depth;
+		rest -= limiter->depth;
 		return (rest + (1ULL << STILE_TOKEN_SHIFT) - 1) >> STILE_TOKEN_SHIFT;
 	}
 	window = bucket_window(limiter, state, now);
 	if (bucket_window_admits(limiter, &window))
 		return 0;
-	rest = limiter->window - window.elapsed;
+	rest = window.early + limiter->window - window.elapsed;
 	if (limiter->algorithm == STILE_ALGORITHM_FIXED_WINDOW)
 		return rest;
 	/* previous weighs little enough when at most (limit - current - 1) / previous is left. */
