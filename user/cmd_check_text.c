@@ -11,8 +11,9 @@
 #include "table_print.h"
 #include "util.h"
 
-#define ITEMS_MAX 8    /* of a list within a line */
-#define SOURCES_MAX 20 /* rows of one listener */
+#define ITEMS_MAX 8	 /* of a list within a line */
+#define CELL_ITEMS_MAX 4 /* of a list within a table */
+#define SOURCES_MAX 20	 /* rows of one listener */
 
 /* The table while a listener's rows are added: its name and place stand in the first row only. */
 struct rows {
@@ -33,13 +34,13 @@ static void add_place(struct rows *rows)
 		table_print_cell(&rows->table, "%s", "");
 	else
 		table_print_cell(&rows->table, "every address");
-	for (i = 0; i < listener->n_addresses && i < ITEMS_MAX; i++)
+	for (i = 0; i < listener->n_addresses && i < CELL_ITEMS_MAX; i++)
 		table_print_item(&rows->table, "%s",
 				 prefix_format(&listener->addresses[i].prefix, text));
 	if (i < listener->n_addresses)
 		table_print_item(&rows->table, "%zu more", listener->n_addresses - i);
 	table_print_cell(&rows->table, "%s", listener->n_ports ? "" : "all");
-	for (i = 0; i < listener->n_ports && i < ITEMS_MAX; i++) {
+	for (i = 0; i < listener->n_ports && i < CELL_ITEMS_MAX; i++) {
 		const struct config_ports *ports = &listener->ports[i];
 
 		if (ports->first == ports->last)
@@ -213,7 +214,7 @@ static int print_limiters(const struct check *check, FILE *out)
 		sum += bytes;
 	}
 	if (check->config->n_limiters > 1) {
-		table_print_cell(&table, "all");
+		table_print_cell(&table, "total");
 		for (int i = 0; i < 2; i++)
 			table_print_cell(&table, "%s", "");
 		add_memory(&table, sum);

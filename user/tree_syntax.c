@@ -122,11 +122,8 @@ static void report_bytes(const yaml_parser_t *parser, const char *text, size_t l
 		do
 			offset--;
 		while (offset > 0 && is_continuation(text[offset]));
-	if (offset >= length) {
-		diag_error(diag, place_of(text, length, length),
-			   "found the end of the file within a character");
-		return;
-	}
+	if (offset >= length)
+		offset = length - 1; /* an error is about a byte: there is one */
 	place = place_of(text, length, offset);
 	if (control)
 		diag_error(diag, place, "found the control character 0x%02x, expected text",
