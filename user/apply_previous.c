@@ -171,11 +171,12 @@ static int carry_lists(const struct pins *pins, uint64_t generation, const struc
 {
 	int control = loader_map(loader, "control");
 	struct stile_control counts;
-	__u32 slot = 0;
+	__u32 slot = 0, of_file;
 	int error;
 
 	if (bpf_map_lookup_elem(control, &slot, &counts) < 0)
 		return -errno;
+	of_file = counts.trusted + counts.blocked;
 	error = carry_list(pins, generation, "trusted", loader_map(loader, "trusted"),
 			   &counts.trusted);
 	if (error == 0)
@@ -183,6 +184,8 @@ static int carry_lists(const struct pins *pins, uint64_t generation, const struc
 				   &counts.blocked);
 	if (error)
 		return error;
+	if (counts.trusted + counts.blocked != of_file)
+		counts.expires = 1; /* long ago: lists_expire() looks when it really is */
 	return bpf_map_update_elem(control, &slot, &counts, BPF_ANY) < 0 ? -errno : 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The program asks a list only while stile_control counts entries in it. So the count goes up
- * before an entry is put in and down after one was taken out: it may be too high for a moment, and
- * is never too low. It is counted anew each time, so that no killed process leaves it wrong.
+ * before an entry is put in and down after one was taken out: where a process is killed in between
+ * it is too high, which costs a look-up until the next sweep, and it is never too low.
  */
 #include <errno.h>
 #include <limits.h>
@@ -19,6 +19,12 @@
 #include "util.h"
 
 #define CHUNK 512 /* entries that are read at once */
+
+/*
+ * A sweep takes 2 us for each entry, so the next one is at least this much later for each: lists of
+ * any length cost the daemon no more than 2 % of a CPU. What has expired counts no more meanwhile.
+ */
+#define REST_NS 100000ULL
 
 static const char *const pin_names[] = { [LISTS_TRUSTED] = "trusted", [LISTS_BLOCKED] = "blocked" };
 
@@ -78,62 +84,32 @@ static uint64_t now_monotonic(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* What is read at once. */
-struct chunk {
-	struct stile_prefix prefixes[CHUNK];
-	struct stile_listed entries[CHUNK];
-	uint32_t n;
-	struct stile_prefix last; /* where the kernel goes on */
-};
-
-/* 1 while there may be more, 0 at the end, or negative errno. */
-static int chunk_read(const struct list *list, bool first, struct chunk *chunk)
+static int control_read(const struct list *list, struct stile_control *ret_control)
 {
-	chunk->n = CHUNK;
-	if (bpf_map_lookup_batch(list->entries, first ? NULL : &chunk->last, &chunk->last,
-				 chunk->prefixes, chunk->entries, &chunk->n, NULL) == 0)
-		return 1;
-	return errno == ENOENT ? 0 : -errno;
-}
-
-static int list_count(const struct list *list, uint32_t *ret_n)
-{
-	autofree struct chunk *chunk = malloc(sizeof(*chunk));
-	uint32_t n = 0;
-	int more;
-
-	if (!chunk)
-		return -ENOMEM;
-	more = chunk_read(list, true, chunk);
-	for (; more == 1; more = chunk_read(list, false, chunk))
-		n += chunk->n;
-	if (more < 0)
-		return more;
-	*ret_n = n + chunk->n;
-	return 0;
-}
-
-/* The control map is one entry for both lists; whoever changes it has the lock. */
-static int count_write(const struct list *list, uint32_t n)
-{
-	struct stile_control control;
 	__u32 slot = 0;
 
-	if (bpf_map_lookup_elem(list->control, &slot, &control) < 0)
-		return -errno;
-	if (list->name == LISTS_TRUSTED)
-		control.trusted = n;
-	else
-		control.blocked = n;
-	return bpf_map_update_elem(list->control, &slot, &control, BPF_ANY) < 0 ? -errno : 0;
+	return bpf_map_lookup_elem(list->control, &slot, ret_control) < 0 ? -errno : 0;
 }
 
-static int count_refresh(const struct list *list)
+/* It is one entry for both lists; whoever changes it has the lock. */
+static int control_write(const struct list *list, const struct stile_control *control)
 {
-	uint32_t n;
-	int result = list_count(list, &n);
+	__u32 slot = 0;
 
-	return result < 0 ? result : count_write(list, n);
+	return bpf_map_update_elem(list->control, &slot, control, BPF_ANY) < 0 ? -errno : 0;
+}
+
+static __u32 *count_of(struct stile_control *control, enum lists_name name)
+{
+	return name == LISTS_TRUSTED ? &control->trusted : &control->blocked;
+}
+
+/* The earlier of two times, of which 0 is never. */
+static uint64_t earlier(uint64_t one, uint64_t other)
+{
+	if (!one || !other)
+		return one ? one : other;
+	return one < other ? one : other;
 }
 
 static struct stile_prefix key_of(const struct prefix *prefix)
@@ -152,22 +128,44 @@ static bool list_find(const struct list *list, const struct stile_prefix *key,
 	       ret_entry->bits == key->bits;
 }
 
+/* @found: the entry is there, and is replaced. */
 static int list_put(const struct list *list, const struct stile_prefix *key,
-		    const struct stile_listed *entry)
+		    const struct stile_listed *entry, bool found)
 {
-	uint32_t n;
+	struct stile_control control;
 	int result;
 
-	result = list_count(list, &n);
-	if (result == 0)
-		result = count_write(list, n + 1);
+	result = control_read(list, &control);
 	if (result < 0)
 		return result;
-	if (bpf_map_update_elem(list->entries, key, entry, BPF_ANY) < 0)
-		result = -errno;
-	if (count_refresh(list) < 0)
-		return result; /* too high costs a look-up, no more */
+	if (!found)
+		++*count_of(&control, list->name);
+	control.expires = earlier(control.expires, entry->expires);
+	result = control_write(list, &control);
+	if (result < 0)
+		return result;
+	if (bpf_map_update_elem(list->entries, key, entry, BPF_ANY) == 0)
+		return 0;
+	result = -errno;
+	if (!found)
+		--*count_of(&control, list->name);
+	(void)control_write(list, &control); /* too high costs a look-up */
 	return result;
+}
+
+static int list_take(const struct list *list, const struct stile_prefix *key)
+{
+	struct stile_control control;
+	int result;
+
+	if (bpf_map_delete_elem(list->entries, key) < 0)
+		return -errno;
+	result = control_read(list, &control);
+	if (result < 0)
+		return result;
+	if (*count_of(&control, list->name) > 0)
+		--*count_of(&control, list->name);
+	return control_write(list, &control);
 }
 
 /* The lock, where there is something to lock: otherwise nothing is made, not even its file. */
@@ -186,6 +184,7 @@ int lists_add(const struct pins *pins, enum lists_name name, const struct prefix
 	autolist struct list list = { .entries = -1, .control = -1 };
 	autofd int held = lock(pins);
 	struct stile_listed entry;
+	bool found;
 	int result;
 
 	if (held < 0)
@@ -193,14 +192,15 @@ int lists_add(const struct pins *pins, enum lists_name name, const struct prefix
 	result = list_open(pins, name, &list);
 	if (result < 0)
 		return result;
-	if (list_find(&list, &key, &entry) && !entry.by_hand)
+	found = list_find(&list, &key, &entry);
+	if (found && !entry.by_hand)
 		return -EEXIST;
 	entry = (struct stile_listed){
 		.expires = lifetime ? now_monotonic() + lifetime : 0,
 		.bits = key.bits,
 		.by_hand = 1,
 	};
-	return list_put(&list, &key, &entry);
+	return list_put(&list, &key, &entry, found);
 }
 
 int lists_remove(const struct pins *pins, enum lists_name name, const struct prefix *prefix)
@@ -220,94 +220,143 @@ int lists_remove(const struct pins *pins, enum lists_name name, const struct pre
 		return -ESRCH;
 	if (!entry.by_hand)
 		return -EBUSY;
-	if (bpf_map_delete_elem(list.entries, &key) < 0)
-		return -errno;
-	return count_refresh(&list);
+	return list_take(&list, &key);
 }
 
-static bool is_expired(const struct stile_listed *entry, uint64_t now)
+/* What a walk through a list finds. */
+struct sweep {
+	uint64_t now;
+	__u32 n_entries;
+	uint64_t expires; /* the first that has time yet */
+	struct stile_prefix *expired;
+	size_t n_expired, n_reserved;
+};
+
+static void sweep_release(struct sweep *sweep)
 {
-	return entry->expires && entry->expires <= now;
+	free(sweep->expired);
 }
 
-/* Removes what has expired of a chunk. The number removed; what is gone already is as good. */
-static int chunk_expire(const struct list *list, const struct chunk *chunk, uint64_t now)
+static int sweep_note(struct sweep *sweep, const struct stile_prefix *key,
+		      const struct stile_listed *entry)
 {
-	int n = 0;
+	size_t n = sweep->n_reserved ? sweep->n_reserved * 2 : 64;
+	struct stile_prefix *grown;
 
-	for (uint32_t i = 0; i < chunk->n; i++)
-		if (is_expired(&chunk->entries[i], now) &&
-		    bpf_map_delete_elem(list->entries, &chunk->prefixes[i]) == 0)
-			n++;
-	return n;
+	sweep->n_entries++;
+	if (!entry->expires || entry->expires > sweep->now) {
+		sweep->expires = earlier(sweep->expires, entry->expires);
+		return 0;
+	}
+	if (sweep->n_expired == sweep->n_reserved) {
+		grown = reallocarray(sweep->expired, n, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		sweep->expired = grown;
+		sweep->n_reserved = n;
+	}
+	sweep->expired[sweep->n_expired++] = *key;
+	return 0;
 }
 
-/* How many entries have expired, or negative errno. */
-static int list_expired(const struct list *list, struct chunk *chunk, uint64_t now)
-{
-	int n = 0, more;
-	bool first = true;
+/* What is read at once. */
+struct chunk {
+	struct stile_prefix keys[CHUNK];
+	struct stile_listed entries[CHUNK];
+	struct stile_prefix last; /* where the kernel goes on */
+};
 
-	do {
-		more = chunk_read(list, first, chunk);
-		first = false;
-		for (uint32_t i = 0; more >= 0 && i < chunk->n; i++)
-			n += is_expired(&chunk->entries[i], now);
-	} while (more == 1);
-	return more < 0 ? more : n;
-}
-
-/*
- * Chunk after chunk from the start while one had something to remove, because a key that is gone
- * is no place to go on from.
- */
-static int list_sweep(const struct list *list, struct chunk *chunk, uint64_t now)
-{
-	int removed, total = 0, more;
-	bool first = true;
-
-	do {
-		more = chunk_read(list, first, chunk);
-		if (more < 0)
-			return more;
-		removed = chunk_expire(list, chunk, now);
-		total += removed;
-		first = removed > 0;
-	} while (more == 1 || removed > 0);
-	more = count_refresh(list);
-	return more < 0 ? more : total;
-}
-
-static int list_expire(const struct pins *pins, enum lists_name name)
+/* Nothing is removed meanwhile: a key that is gone is no place to go on from. */
+static int list_walk(const struct list *list, struct sweep *sweep)
 {
 	autofree struct chunk *chunk = malloc(sizeof(*chunk));
-	autolist struct list list = { .entries = -1, .control = -1 };
-	autolist struct list locked = { .entries = -1, .control = -1 };
-	uint64_t now = now_monotonic();
-	autofd int held = -1;
-	int result;
+	struct stile_prefix *from = NULL;
+	int error, result;
+	__u32 n;
 
 	if (!chunk)
 		return -ENOMEM;
+	do {
+		n = CHUNK;
+		error = 0;
+		if (bpf_map_lookup_batch(list->entries, from, &chunk->last, chunk->keys,
+					 chunk->entries, &n, NULL) < 0)
+			error = errno;
+		if (error && error != ENOENT) /* which is the end, with what was left */
+			return -error;
+		for (__u32 i = 0; i < n; i++) {
+			result = sweep_note(sweep, &chunk->keys[i], &chunk->entries[i]);
+			if (result < 0)
+				return result;
+		}
+		from = &chunk->last;
+	} while (!error);
+	return 0;
+}
+
+/* The number removed. *control is right for this list then, but not written. */
+static int list_sweep(const struct pins *pins, enum lists_name name, uint64_t now,
+		      struct stile_control *control)
+{
+	struct sweep sweep __attribute__((cleanup(sweep_release))) = { .now = now };
+	autolist struct list list = { .entries = -1, .control = -1 };
+	int result;
+
 	result = list_open(pins, name, &list);
 	if (result == 0)
-		result = list_expired(&list, chunk, now);
-	if (result <= 0)
-		return result; /* so it is nearly always, without the lock */
-	held = lock(pins);
-	if (held < 0)
-		return held;
-	result = list_open(pins, name, &locked); /* a reload may have come in between */
-	return result < 0 ? result : list_sweep(&locked, chunk, now);
+		result = list_walk(&list, &sweep);
+	if (result < 0)
+		return result;
+	for (size_t i = 0; i < sweep.n_expired; i++)
+		if (bpf_map_delete_elem(list.entries, &sweep.expired[i]) < 0)
+			return -errno;
+	*count_of(control, name) = sweep.n_entries - (__u32)sweep.n_expired;
+	control->expires = earlier(control->expires, sweep.expires);
+	return (int)sweep.n_expired;
+}
+
+/* Under the lock. */
+static int sweep_both(const struct pins *pins, uint64_t now)
+{
+	autolist struct list list = { .entries = -1, .control = -1 };
+	struct stile_control control;
+	int trusted, blocked, result;
+	uint64_t rest;
+
+	result = list_open(pins, LISTS_TRUSTED, &list); /* a reload may have come in between */
+	if (result == 0)
+		result = control_read(&list, &control);
+	if (result < 0)
+		return result;
+	control.expires = 0;
+	trusted = list_sweep(pins, LISTS_TRUSTED, now, &control);
+	if (trusted < 0)
+		return trusted;
+	blocked = list_sweep(pins, LISTS_BLOCKED, now, &control);
+	if (blocked < 0)
+		return blocked;
+	rest = now + REST_NS * ((uint64_t)control.trusted + control.blocked);
+	if (control.expires && control.expires < rest)
+		control.expires = rest;
+	result = control_write(&list, &control);
+	return result < 0 ? result : trusted + blocked;
 }
 
 int lists_expire(const struct pins *pins)
 {
-	int trusted, blocked;
+	autolist struct list list = { .entries = -1, .control = -1 };
+	uint64_t now = now_monotonic();
+	struct stile_control control;
+	autofd int held = -1;
+	int result;
 
-	trusted = list_expire(pins, LISTS_TRUSTED);
-	if (trusted < 0)
-		return trusted;
-	blocked = list_expire(pins, LISTS_BLOCKED);
-	return blocked < 0 ? blocked : trusted + blocked;
+	result = list_open(pins, LISTS_TRUSTED, &list);
+	if (result == 0)
+		result = control_read(&list, &control);
+	if (result < 0)
+		return result;
+	if (!control.expires || control.expires > now)
+		return 0; /* so it is nearly always, without the lock */
+	held = lock(pins);
+	return held < 0 ? held : sweep_both(pins, now);
 }

@@ -214,8 +214,9 @@ STILE_SIZE(struct stile_source, 8);
 struct stile_control {
 	__u32 trusted; /* entries in stile_trusted */
 	__u32 blocked; /* entries in stile_blocked */
+	__u64 expires; /* when to look for expired entries, ns of CLOCK_MONOTONIC; 0: none expires */
 };
-STILE_SIZE(struct stile_control, 8);
+STILE_SIZE(struct stile_control, 16);
 
 /* stile_packets (per-CPU array, by interface slot). */
 struct stile_packets {
