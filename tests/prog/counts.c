@@ -42,7 +42,8 @@ bool prog_counts_read(const struct prog *prog, struct prog_counts *ret_counts)
 	bool good = SUM(prog, replies, 0, ret_counts->replies);
 
 	for (uint32_t slot = 0; slot < STILE_INTERFACES_MAX; slot++)
-		good &= SUM(prog, packets, slot, ret_counts->packets[slot]);
+		if (*policy->interfaces[slot].name || slot == 0)
+			good &= SUM(prog, packets, slot, ret_counts->packets[slot]);
 	for (uint32_t slot = 0; slot < STILE_ATTACHMENTS_MAX; slot++)
 		if (is_used(policy, slot))
 			good &= SUM(prog, decisions, slot, ret_counts->decisions[slot]);

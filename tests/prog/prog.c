@@ -113,7 +113,8 @@ static int load(struct prog *prog, const char *text, const struct policy_machine
 	prog_unload(prog);
 	prog->policy = policy;
 	prog->loader = loader;
-	prog->config = text;
+	if (text != prog->config)
+		snprintf(prog->config, sizeof(prog->config), "%s", text);
 	prog->n_cpus = (unsigned int)libbpf_num_possible_cpus();
 	return prog_counts_read(prog, &prog->counts) ? 0 : -EIO;
 }

@@ -21,7 +21,8 @@ struct loader;
 #define HOUR (3600 * NSEC_PER_SEC)
 #define PROG_NOW (1000 * HOUR) /* the first moment of a window, whatever its length */
 
-#define PROG_TABLE_SETS 64 /* of a table that a test looks into, at most */
+#define PROG_CONFIG_SIZE 8192 /* of a configuration as text */
+#define PROG_TABLE_SETS 64    /* of a table that a test looks into, at most */
 
 /* Every counter there is, summed over the CPUs. */
 struct prog_counts {
@@ -32,7 +33,7 @@ struct prog_counts {
 };
 
 struct prog {
-	const char *config;
+	char config[PROG_CONFIG_SIZE];
 	struct policy policy;
 	struct loader *loader;
 	unsigned int n_cpus;
@@ -45,7 +46,7 @@ struct prog {
 #define autoprog __attribute__((cleanup(prog_unload)))
 
 /*
- * Loads @config (text, borrowed) at @now, as a reload where @prog holds a load already. False where
+ * Loads @config (text) at @now, as a reload where @prog holds a load already. False where
  * that failed or was skipped, which the check has reported.
  */
 bool prog_load(struct prog *prog, const char *config, uint64_t now);

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "prog.h"
+#include "util.h"
 
 static const char config[] = "rate_limiters: {plenty: {limit: 1000000, window: 1h}}\n"
 			     "listeners: {web: {protocol: tcp, rate_limiter_name: plenty}}\n";
@@ -47,7 +48,7 @@ static void test_named(void)
 
 	if (!prog_load(&prog, config, PROG_NOW))
 		return;
-	for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
 		spec = (struct pkt_spec){ .flags = rows[i / 2].flags, .ipv6 = i % 2 };
 		CHECK_STR_EQ(rows[i / 2].what, prog_send(&prog, &spec), rows[i / 2].want);
 	}

@@ -2,6 +2,7 @@
 /* How far a frame is read: options, extension headers, fragments, and what is no header at all. */
 #include "check.h"
 #include "prog.h"
+#include "util.h"
 
 static const char config[] = "listeners:\n"
 			     "  web: {protocol: tcp, ports: [80]}\n"
@@ -138,7 +139,7 @@ static void test_rows(void)
 
 	if (!prog_load(&prog, config, PROG_NOW))
 		return;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		CHECK_STR_EQ(rows[i].what, prog_send(&prog, &rows[i].spec), rows[i].want);
 }
 
@@ -168,7 +169,7 @@ static void test_impossible(void)
 
 	if (!prog_load(&prog, config, PROG_NOW))
 		return;
-	for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bytes); i++) {
 		pkt_build(&(struct pkt_spec){ .ipv6 = bytes[i].ipv6 }, &frame);
 		frame.bytes[frame.l3 + bytes[i].offset] = bytes[i].byte;
 		CHECK_STR_EQ(bytes[i].what, prog_send_frame(&prog, &frame), bytes[i].want);

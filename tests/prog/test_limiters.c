@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "prog.h"
+#include "util.h"
 
 #define STEPS 6
 #define MSEC (NSEC_PER_SEC / 1000)
@@ -32,51 +33,82 @@ static const struct row {
 	{ "sliding_window is what stands there if nothing does",
 	  "limit: 600, window: 1m",
 	  { { 0, 700, 600 }, { 90000, 700, 300 } } },
-	{ "sliding_window: one event in an hour",
+	{ "sliding_window: a single event in an hour",
 	  "limit: 1, window: 1h",
-	  { { 0, 3, 1 },
-	    { 3599999, 3, 0 },
-	    { 3600000, 3, 0 },
-	    { 7199999, 3, 0 },
-	    { 7200000, 3, 1 } } },
+	  { { 0, 3, 1 }, { 90000, 3, 0 }, { 7199999, 3, 0 }, { 7200000, 3, 1 } } },
 	{ "fixed_window: the limit in each",
 	  "algorithm: fixed_window, limit: 10, window: 10s",
 	  { { 0, 5, 5 }, { 9999, 30, 5 }, { 10000, 30, 10 }, { 20000, 30, 10 } } },
-	{ "token_bucket: the burst, then a token at a time",
-	  "algorithm: token_bucket, limit: 10, window: 10s, burst: 3",
-	  { { 0, 10, 3 }, { 999, 10, 0 }, { 1000, 10, 1 }, { 3500, 10, 2 }, { 4000, 10, 1 } } },
-	{ "token_bucket: never more than the burst",
-	  "algorithm: token_bucket, limit: 10, window: 10s, burst: 3",
-	  { { 0, 10, 3 }, { 3000000, 10, 3 } } },
+	{ "token_bucket: the burst, then a token at a time, and never more than the burst",
+	  "algorithm: token_bucket, limit: 10, window: 100s, burst: 3",
+	  { { 0, 10, 3 },
+	    { 9999, 10, 0 },
+	    { 10000, 10, 1 },
+	    { 19999, 10, 0 },
+	    { 20000, 10, 1 },
+	    { 90000, 10, 3 } } },
 	{ "token_bucket: the burst is the limit if there is none",
-	  "algorithm: token_bucket, limit: 20, window: 1s",
-	  { { 0, 50, 20 }, { 500, 50, 10 }, { 10000, 50, 20 } } },
+	  "algorithm: token_bucket, limit: 20, window: 20s",
+	  { { 0, 50, 20 }, { 10000, 50, 10 }, { 90000, 50, 20 } } },
 	{ "action count lets all pass", "limit: 10, window: 10s, action: count", { { 0, 30, 30 } } },
 };
 
-static const char format[] = "rate_limiters: {l: {%s}}\n"
-			     "listeners: {web: {protocol: tcp, rate_limiter_name: l}}\n";
-
-static void check_row(const struct row *row)
+/* One configuration for all rows, a limiter and a port for each. */
+static void write_config(char *text, size_t size)
 {
-	autoprog struct prog prog = {};
-	char config[256], what[128];
+	size_t length = (size_t)snprintf(text, size, "rate_limiters:\n");
 
-	snprintf(config, sizeof(config), format, row->limiter);
-	for (size_t i = 0; i < STEPS && row->steps[i].sent; i++) {
-		if (!prog_load(&prog, config, PROG_NOW + row->steps[i].at * MSEC))
-			return;
-		snprintf(what, sizeof(what), "%s, at %llu ms", row->what,
-			 (unsigned long long)row->steps[i].at);
-		CHECK_EQ(what, prog_passing(&prog, &(struct pkt_spec){}, row->steps[i].sent),
-			 row->steps[i].admitted);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		length += (size_t)snprintf(text + length, size - length,
+					   "  l%zu: {max_keys: 8, %s}\n", i, rows[i].limiter);
+	length += (size_t)snprintf(text + length, size - length, "listeners:\n");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		length += (size_t)snprintf(
+			text + length, size - length,
+			"  at%zu: {protocol: tcp, ports: [%zu], rate_limiter_name: l%zu}\n", i,
+			i + 1, i);
 }
 
+static void send_step(struct prog *prog, size_t row, size_t step)
+{
+	const struct pkt_spec spec = { .dport = (uint16_t)(row + 1) };
+	char what[160];
+
+	snprintf(what, sizeof(what), "%s, at %llu ms", rows[row].what,
+		 (unsigned long long)rows[row].steps[step].at);
+	CHECK_EQ(what, prog_passing(prog, &spec, rows[row].steps[step].sent),
+		 rows[row].steps[step].admitted);
+}
+
+/* The earliest moment of all next steps; UINT64_MAX after the last. */
+static uint64_t next_moment(const size_t next[ARRAY_SIZE(rows)])
+{
+	uint64_t moment = UINT64_MAX;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (next[i] < STEPS && rows[i].steps[next[i]].sent &&
+		    rows[i].steps[next[i]].at < moment)
+			moment = rows[i].steps[next[i]].at;
+	return moment;
+}
+
+/* All rows go through time together. */
 static void test_algorithms(void)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		check_row(&rows[i]);
+	size_t next[ARRAY_SIZE(rows)] = { 0 };
+	autoprog struct prog prog = {};
+	char config[PROG_CONFIG_SIZE];
+	uint64_t moment;
+
+	write_config(config, sizeof(config));
+	while ((moment = next_moment(next)) != UINT64_MAX) {
+		if (!prog_load(&prog, config, PROG_NOW + moment * MSEC))
+			return;
+		for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+			if (next[i] < STEPS && rows[i].steps[next[i]].sent &&
+			    rows[i].steps[next[i]].at == moment)
+				send_step(&prog, i, next[i]++);
+	}
 }
 
 /* Under count an event over the limit is recorded, so that it weighs in the next window. */

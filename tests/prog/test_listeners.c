@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "prog.h"
+#include "util.h"
 
 #define OTHER "203.0.113.99"
 #define OTHER_V6 "2001:db8::99"
@@ -56,7 +57,7 @@ static void test_specific(void)
 
 	if (!prog_load(&prog, listeners, PROG_NOW))
 		return;
-	for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
 		spec = (struct pkt_spec){ .to = i % 2 ? rows[i / 2].to_ipv6 : rows[i / 2].to,
 					  .dport = rows[i / 2].port };
 		snprintf(want, sizeof(want), "pass allowed %s/l=allowed", rows[i / 2].want);
@@ -102,7 +103,7 @@ static void test_protocols(void)
 
 	if (!prog_load(&prog, config, PROG_NOW))
 		return;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		CHECK_STR_EQ(rows[i].what, prog_send(&prog, &rows[i].spec), rows[i].want);
 }
 
@@ -168,7 +169,7 @@ static void test_sources(void)
 
 	if (!prog_load(&prog, sources, PROG_NOW))
 		return;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		CHECK_STR_EQ(rows[i].what, prog_send(&prog, &rows[i].spec), rows[i].want);
 }
 

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "prog.h"
+#include "util.h"
 
 #define LIMITED "reply limited web/nobody=limited reset"
 #define EXEMPT "pass exempt web/nobody=exempt"
@@ -70,7 +71,7 @@ static void test_config(void)
 
 	if (!load(&prog))
 		return;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		CHECK_STR_EQ(rows[i].what, prog_send(&prog, &rows[i].spec), rows[i].want);
 }
 
@@ -153,10 +154,10 @@ static void test_expiry(void)
 	autoprog struct prog prog = {};
 	uint64_t later = in_an_hour();
 
-	for (size_t list = 0; list < sizeof(lists) / sizeof(lists[0]); list++) {
+	for (size_t list = 0; list < ARRAY_SIZE(lists); list++) {
 		if (!load(&prog))
 			return;
-		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 			struct pkt_spec spec = { .from = rows[i].from };
 
 			for (size_t j = 0; rows[i].entries[j]; j++)

@@ -4,16 +4,14 @@
  * those are given to the parser on the host, which must say the same of the others as well.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <net/ethernet.h>
-#include <netinet/in.h>
 
 #include "check.h"
+#include "host_parse.h"
 #include "labels.h"
-#include "parse.h"
 #include "prog.h"
+#include "util.h"
 
 static const char config[] = "listeners:\n"
 			     "  web: {protocol: tcp, ports: [80]}\n"
@@ -53,19 +51,13 @@ static const char *want_of(const struct pkt_spec *spec, const struct pkt_frame *
 	return "truncated";
 }
 
-/* On the host, in memory that ends where the frame does. */
 static const char *parse_on_host(const struct pkt_frame *frame)
 {
-	uint8_t *bytes = malloc(frame->size + 2), *start = bytes + 2; /* the IP header is aligned */
-	struct pkt pkt;
-	int reason;
+	int reason = host_parse(frame->bytes, frame->size);
 
-	if (!bytes)
-		return "no memory";
-	memcpy(start, frame->bytes, frame->size);
-	reason = parse(start, start + frame->size, &pkt);
-	free(bytes);
-	return reason == PARSE_OK ? "unlimited" : labels_reason[reason];
+	if (reason < 0)
+		return reason == -1 ? "unlimited" : "no memory";
+	return labels_reason[reason];
 }
 
 static void check_cut(struct prog *prog, const struct shape *shape, const struct pkt_frame *whole,
@@ -91,7 +83,7 @@ static void test_every_byte(void)
 
 	if (!prog_load(&prog, config, PROG_NOW))
 		return;
-	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
 		for (uint8_t vlans = 0; vlans <= 2; vlans++) {
 			shape = shapes[i];
 			shape.spec.vlans = vlans;

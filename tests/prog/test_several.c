@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Several limiters for one event, the interface's among them: all judge before any is charged, and
+ * an event that one of them refuses is charged to none.
+ */
+#include <net/if.h>
+#include <string.h>
+
+#include "check.h"
+#include "prog.h"
+#include "util.h"
+
+#define PASS(rest) "lo: pass allowed " rest
+#define RESET(rest) "lo: reply limited " rest " reset"
+
+static const char three[] =
+	"interfaces: {lo: {rate_limiter_name: edge}}\n"
+	"rate_limiters:\n"
+	"  edge: {keys: [], limit: 100, window: 1h}\n"
+	"  all: {keys: [], limit: 5, window: 1h}\n"
+	"  mine: {limit: 3, window: 1h}\n"
+	"listeners: {web: {protocol: tcp, ports: [80], rate_limiter_name: [all, mine]}}\n";
+
+#define ADMITTED PASS("web/edge=allowed web/all=allowed web/mine=allowed")
+
+static void test_charged_to_none(void)
+{
+	static const struct {
+		const char *what;
+		const char *from;
+		const char *want;
+	} rows[] = {
+		{ "the first client's first", CLIENT_ONE, ADMITTED },
+		{ "the first client's second", CLIENT_ONE, ADMITTED },
+		{ "the first client's third", CLIENT_ONE, ADMITTED },
+		{ "its fourth is refused by its own", CLIENT_ONE, RESET("web/mine=limited") },
+		{ "and its fifth", CLIENT_ONE, RESET("web/mine=limited") },
+		{ "which the one for all was not charged for", CLIENT_TWO, ADMITTED },
+		{ "nor for the next", CLIENT_TWO, ADMITTED },
+		{ "now that refuses", CLIENT_TWO, RESET("web/all=limited") },
+		{ "and a client's own comes first", CLIENT_ONE, RESET("web/mine=limited") },
+		{ "a new client is refused by the one for all", CLIENT_FAR,
+		  RESET("web/all=limited") },
+		{ "as often as it asks", CLIENT_FAR, RESET("web/all=limited") },
+	};
+	autoprog struct prog prog = {};
+
+	if (!prog_load(&prog, three, PROG_NOW))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		CHECK_STR_EQ(rows[i].what,
+			     prog_send(&prog, &(struct pkt_spec){ .from = rows[i].from }),
+			     rows[i].want);
+	CHECK_EQ("the edge was charged for five of eleven: 95 are left",
+		 prog.counts.decisions[prog.policy.kernel.listeners[1].edges[0]]
+				      [STILE_DECISION_ALLOWED],
+		 5);
+}
+
+static bool has_states(const struct prog *prog, const char *limiter,
+		       const struct prog_table *before)
+{
+	struct prog_table now;
+	bool same = true;
+
+	if (!prog_table(prog, limiter, &now))
+		return false;
+	for (uint32_t i = 0; i < now.n_sets; i++)
+		same = same && memcmp(now.sets[i].state, before->sets[i].state,
+				      sizeof(now.sets[i].state)) == 0;
+	return same;
+}
+
+/* What no counter shows: the buckets themselves. */
+static void test_buckets_untouched(void)
+{
+	static const char config[] =
+		"rate_limiters:\n"
+		"  mine: {algorithm: token_bucket, limit: 10, window: 10s, burst: 3, max_keys: 8}\n"
+		"  wide: {algorithm: fixed_window, limit: 9, window: 1h, ipv6_prefix: 128, max_keys: 8}\n"
+		"  all: {keys: [], limit: 2, window: 1h}\n"
+		"listeners: {web: {protocol: tcp, rate_limiter_name: [mine, wide, all]}}\n";
+	autoprog struct prog prog = {};
+	struct prog_table mine, wide, all;
+
+	if (!prog_load(&prog, config, PROG_NOW))
+		return;
+	CHECK_EQ("two are let in", prog_passing(&prog, &(struct pkt_spec){}, 2), 2);
+	if (!prog_table(&prog, "mine", &mine) || !prog_table(&prog, "wide", &wide) ||
+	    !prog_table(&prog, "all", &all))
+		return;
+	CHECK_STR_EQ("the third is refused", prog_send(&prog, &(struct pkt_spec){}),
+		     "reply limited web/all=limited reset");
+	CHECK("the client's own bucket is as before", has_states(&prog, "mine", &mine));
+	CHECK("its other bucket, too", has_states(&prog, "wide", &wide));
+	CHECK("the bucket for all, too", has_states(&prog, "all", &all));
+}
+
+/*
+ * A table is known to be full only when room is asked for in it, which is after the judging: what
+ * was charged until then is given back.
+ */
+static void test_given_back(void)
+{
+	static const char config[] =
+		"rate_limiters:\n"
+		"  mine: {algorithm: fixed_window, limit: 1, window: 1h, max_keys: 8}\n"
+		"  tokens: {algorithm: token_bucket, limit: 1, window: 1h, burst: 1, max_keys: 8}\n"
+		"  sliding: {limit: 1, window: 1h, max_keys: 8}\n"
+		"  crowded: {limit: 9, window: 1h, max_keys: 1, max_keys_action: reject}\n"
+		"listeners:\n"
+		"  web: {protocol: tcp, ports: [80], rate_limiter_name: [mine, tokens, sliding, crowded]}\n"
+		"  free: {protocol: tcp, ports: [81], rate_limiter_name: [mine, tokens, sliding]}\n"
+		"  crowded: {protocol: tcp, ports: [82], rate_limiter_name: crowded}\n";
+	static const char *const crowd[] = { "10.0.0.1", "10.0.0.2", "10.0.0.3",
+					     "10.0.0.4", "10.0.0.5", "10.0.0.6" };
+	autoprog struct prog prog = {};
+
+	if (!prog_load(&prog, config, PROG_NOW))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(crowd); i++)
+		CHECK_EQ(
+			"the table fills",
+			prog_passing(&prog, &(struct pkt_spec){ .from = crowd[i], .dport = 82 }, 1),
+			1);
+	for (int i = 0; i < 3; i++)
+		CHECK_STR_EQ("a new client finds no room", prog_send(&prog, &(struct pkt_spec){}),
+			     "reply full web/crowded=full (crowded: found no room) reset");
+	CHECK_STR_EQ("and has paid for none of it",
+		     prog_send(&prog, &(struct pkt_spec){ .dport = 81 }),
+		     "pass allowed free/mine=allowed free/tokens=allowed free/sliding=allowed");
+	CHECK_STR_EQ("but for that one", prog_send(&prog, &(struct pkt_spec){ .dport = 81 }),
+		     "reply limited free/mine=limited reset");
+}
+
+static void test_count_among_others(void)
+{
+	static const char config[] =
+		"rate_limiters:\n"
+		"  watch: {limit: 1, window: 1h, action: count}\n"
+		"  mine: {limit: 2, window: 1h, action: drop}\n"
+		"listeners: {web: {protocol: tcp, rate_limiter_name: [watch, mine]}}\n";
+	static const char *const wants[] = {
+		"pass allowed web/watch=allowed web/mine=allowed",
+		"pass counted web/watch=counted web/mine=allowed",
+		"drop limited web/mine=limited",
+	};
+	autoprog struct prog prog = {};
+
+	if (!prog_load(&prog, config, PROG_NOW))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(wants); i++)
+		CHECK_STR_EQ("count lets pass, the other refuses",
+			     prog_send(&prog, &(struct pkt_spec){}), wants[i]);
+}
+
+static void test_interface(void)
+{
+	static const char first[] =
+		"interfaces: {lo: {rate_limiter_name: edge}, eth9: {rate_limiter_name: far}}\n"
+		"rate_limiters:\n"
+		"  edge: {keys: [], limit: 1, window: 1h, action: drop}\n"
+		"  far: {keys: [], limit: 1, window: 1h}\n"
+		"  dgram: {limit: 1, window: 1h, unit: datagrams}\n"
+		"listeners:\n"
+		"  web: {protocol: tcp, ports: [80]}\n";
+	static const char second[] =
+		"interfaces: {eth9: {rate_limiter_name: far}, lo: {rate_limiter_name: edge}}\n"
+		"rate_limiters:\n"
+		"  edge: {keys: [], limit: 1, window: 1h, action: drop}\n"
+		"  far: {keys: [], limit: 1, window: 1h}\n"
+		"listeners: {web: {protocol: tcp, ports: [80]}}\n";
+	static const char other[] = "interfaces: {eth9: {rate_limiter_name: far}}\n"
+				    "rate_limiters: {far: {keys: [], limit: 1, window: 1h}}\n"
+				    "listeners: {web: {protocol: tcp, ports: [80]}}\n";
+	static const struct {
+		const char *what;
+		const char *config;
+		uint16_t port;
+		const char *first, *second;
+	} rows[] = {
+		{ "the interface's limiter judges alone", first, 80,
+		  "lo: pass allowed web/edge=allowed", "lo: drop limited web/edge=limited" },
+		{ "what no listener protects, it does not judge", first, 81, "lo: pass unprotected",
+		  "lo: pass unprotected" },
+		{ "whichever interface it is", second, 80, "lo: pass allowed web/edge=allowed",
+		  "lo: drop limited web/edge=limited" },
+		{ "one that the policy does not know counts as the first", other, 80,
+		  "eth9: pass allowed web/far=allowed",
+		  "eth9: reply limited web/far=limited reset" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct pkt_spec spec = { .dport = rows[i].port };
+		autoprog struct prog prog = {};
+
+		if (!prog_load(&prog, rows[i].config, PROG_NOW))
+			return;
+		CHECK_STR_EQ(rows[i].what, prog_send(&prog, &spec), rows[i].first);
+		CHECK_STR_EQ(rows[i].what, prog_send(&prog, &spec), rows[i].second);
+	}
+}
+
+/* Named twice, it is one limiter all the same, and an event costs one. */
+static void test_named_twice(void)
+{
+	static const char config[] =
+		"interfaces: {lo: {rate_limiter_name: l}}\n"
+		"rate_limiters: {l: {limit: 2, window: 1h}}\n"
+		"listeners: {web: {protocol: tcp, rate_limiter_name: l, sources: {192.0.2.10: none}}}\n";
+	autoprog struct prog prog = {};
+
+	if (!prog_load(&prog, config, PROG_NOW))
+		return;
+	CHECK_STR_EQ("one of two", prog_send(&prog, &(struct pkt_spec){}), PASS("web/l=allowed"));
+	CHECK_STR_EQ("two of two", prog_send(&prog, &(struct pkt_spec){}), PASS("web/l=allowed"));
+	CHECK_STR_EQ("three of two", prog_send(&prog, &(struct pkt_spec){}),
+		     RESET("web/l=limited"));
+	CHECK_STR_EQ("exempt, once", prog_send(&prog, &(struct pkt_spec){ .from = CLIENT_TWO }),
+		     "lo: pass exempt web/l=exempt");
+}
+
+CHECK_SUITE(several, { "charged to none", test_charged_to_none },
+	    { "buckets are not touched", test_buckets_untouched },
+	    { "given back", test_given_back }, { "count among others", test_count_among_others },
+	    { "the interface's limiter", test_interface }, { "named twice", test_named_twice });
