@@ -124,6 +124,7 @@ static int explain_json_all(struct explanation *explanation)
 
 	explanation->json = &explanations;
 	r = explain_all(explanation);
+	explanation->json = NULL;
 	if (r != COMMAND_DONE) {
 		json_decref(explanations);
 		return r;
