@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The few words that both compilers understand: these headers are built for BPF and for the host. */
+/* The few words that both compilers know: these headers are built for BPF and for the host. */
 #ifndef STILE_BPF_COMPILER_H
 #define STILE_BPF_COMPILER_H
 

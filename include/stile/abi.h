@@ -117,8 +117,8 @@ struct stile_policy {
 	__u64 generation; /* counts loads since protection began, from 1 */
 	__u64 since;	  /* when protection began, ns of CLOCK_BOOTTIME */
 	__u64 tick;	  /* ns per tick of the kernel's jiffies */
-	__u64 tick_base; /* CLOCK_MONOTONIC = jiffies * tick + tick_base, modulo 2^64, never ahead */
-	__u64 seed[2];	 /* of the hash that finds repeated SYNs; seed[1] is odd */
+	__u64 tick_base;  /* CLOCK_MONOTONIC is jiffies * tick + tick_base, modulo 2^64, or later */
+	__u64 seed[2];	  /* of the hash that finds repeated SYNs; seed[1] is odd */
 	__u8 enabled;
 	__u8 has_addresses; /* 1: stile_hosts has entries */
 	__u8 reserved[6];
@@ -214,7 +214,7 @@ STILE_SIZE(struct stile_source, 8);
 struct stile_control {
 	__u32 trusted; /* entries in stile_trusted */
 	__u32 blocked; /* entries in stile_blocked */
-	__u64 expires; /* when to look for expired entries, ns of CLOCK_MONOTONIC; 0: none expires */
+	__u64 expires; /* when to look for expired ones, ns of CLOCK_MONOTONIC; 0: never */
 };
 STILE_SIZE(struct stile_control, 16);
 
