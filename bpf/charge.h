@@ -94,7 +94,7 @@ __attribute__((noinline)) int charge_limiter(__u32 slot, const struct charge_req
 	return charge_step_of(&set, &table, step);
 }
 
-/* Makes room for a client that has no bucket yet. An enum table_room. */
+/* Makes room for a client that has no bucket yet, and charges it. An enum table_room. */
 __attribute__((noinline)) int charge_claim(__u32 slot, const struct charge_request *request)
 {
 	struct charge_table table;
@@ -130,6 +130,8 @@ __attribute__((noinline)) int charge_one(__u32 slot, const struct charge_request
 		if (answer == TABLE_RACED)
 			continue;
 		room = charge_claim(slot, request);
+		if (room == TABLE_ROOM_FREE || room == TABLE_ROOM_EVICTED)
+			return TABLE_ALLOWED;
 		if (room == TABLE_ROOM_NONE)
 			return TABLE_FULL;
 		if (room == TABLE_ROOM_BUSY)

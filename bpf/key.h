@@ -15,6 +15,7 @@
 #define KEY_IPV4_TAG (1ULL << 48)
 #define KEY_SHARED swap64(0x0001ffffffffffffULL)   /* IPv6 sources in ::/64 and 1::/16 */
 #define KEY_EVERYONE swap64(0x0001fffffffffffeULL) /* the one bucket of a limiter without keys */
+#define KEY_NOBODY swap64(0x0001fffffffffffdULL)   /* in a way that changes hands */
 #define KEY_MAPPED 0xffffULL			   /* RFC 4291, 2.5.5.2 */
 
 /* A client's address: two words of network-order bytes, IPv4-mapped. */
@@ -70,7 +71,8 @@ static __always_inline struct key key_wide(const struct stile_limiter *limiter,
 	}
 	key.hi = address->word[0];
 	key.lo = address->word[1] & swap64(key_mask(limiter->ipv6_prefix - 64));
-	if (key.hi == 0 && swap64(key.lo) >> 32 <= KEY_MAPPED)
+	if ((key.hi == 0 && swap64(key.lo) >> 32 <= KEY_MAPPED) ||
+	    swap64(key.hi) >> 48 == KEY_IPV4_TAG >> 48)
 		return (struct key){ KEY_SHARED, 0 };
 	return key;
 }

@@ -3,10 +3,13 @@
  * A set of buckets that many CPUs use at once. Pure: memory and values in, a decision out.
  *
  * A state changes by compare-and-swap, so that CPUs on one key admit together what one would. A
- * way changes hands under the set's lock: key to zero, state to new, then the new key. A CPU that
- * charged a way looks at the key once more; where it changed meanwhile the charge went astray, and
- * the event is judged again. So a client may in a race be charged for another's event, but none is
- * ever admitted without its charge, and no two ways ever hold one key.
+ * way changes hands under the set's lock: its key becomes nobody's, then its state changes from the
+ * old client's to the new one's, who is charged at once, then comes the new key. A CPU that charges
+ * a way reads the state, then looks at the key once more; so the state it swaps is its client's, or
+ * another by now, and the swap fails. Where the state is that of a bucket as good as new, this is
+ * exact. Where a live bucket makes room for one with the very same state, its client's last event
+ * may be charged to the new one; but none is ever admitted without its charge, and no two ways
+ * ever hold one key.
  *
  * The victim, where every way is live, is one seen in a single tick before one that came back,
  * then the longest unseen, then the least indebted (after 2Q: Johnson and Shasha, VLDB 1994).
@@ -130,7 +133,8 @@ static __always_inline __u64 table_worth(const struct table_set *set,
 	__u64 debt = bucket_debt(limiter, load_once(set->state[way]), now);
 	__u64 used = 1 - table_is_zero(table_differs(set, way, &none));
 	__u64 live = 1 - table_is_zero(debt);
-	__u64 recency = META_SEEN_MASK - meta_age(meta, meta_tick(limiter, now));
+	/* One tick on: a CPU whose clock is ahead of ours may have seen it just now. */
+	__u64 recency = META_SEEN_MASK - meta_age(meta, meta_tick(limiter, now) + 1);
 
 	/* Token times in units of the last-seen tick: a debt of any burst then fits 32 bits. */
 	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET)
@@ -155,21 +159,34 @@ static __always_inline void table_unlock(const struct table_set *set)
 	__sync_lock_test_and_set(set->lock, 0);
 }
 
-/* Under the lock: hands @way to @event's client, with a new bucket. */
-static __always_inline void table_hand_over(const struct table_set *set,
+/*
+ * Under the lock: gives @way to @event's client, whose event is charged to a new bucket. False: it
+ * was charged or given back meanwhile, and is left as it is.
+ */
+static __always_inline bool table_hand_over(const struct table_set *set,
 					    const struct stile_limiter *limiter, __u32 way,
-					    const struct table_event *event)
+					    const struct table_event *event, bool free)
 {
 	__u32 word = set->wide ? 2 * way : way;
+	__u64 key = load_once(set->key[word]);
+	__u64 state = load_once(set->state[way]);
+	__u32 meta = meta_new(limiter, event->now);
+	__u64 charged;
 
-	store_once(set->key[word], 0);
-	if (set->wide)
-		store_once(set->key[word + 1], 0);
-	__sync_lock_test_and_set(&set->state[way], 0); /* a full barrier, too */
-	store_once(set->meta[way], meta_new(limiter, event->now));
+	if (free && bucket_debt(limiter, state, event->now))
+		return false;
+	bucket_charge(limiter, 0, event->now, &charged);
+	store_once(set->key[word], KEY_NOBODY);
+	if (__sync_val_compare_and_swap(&set->state[way], state, charged) != state) {
+		store_once(set->key[word], key);
+		return false;
+	}
+	store_once(set->meta[way],
+		   meta_next(meta, meta_tick(limiter, event->now), true, event->random));
 	if (set->wide)
 		store_once(set->key[word + 1], event->key.lo);
 	store_once(set->key[word], event->key.hi);
+	return true;
 }
 
 /*
@@ -196,31 +213,44 @@ static __always_inline __u32 table_victim(const struct table_set *set,
 
 /* What became of a client that had no way. */
 enum table_room {
-	TABLE_ROOM_FREE,    /* it has one now: empty, as good as new, or another CPU was faster */
-	TABLE_ROOM_EVICTED, /* it has one now, and a live bucket made room */
+	TABLE_ROOM_FREE,    /* it has one now, and its event is charged */
+	TABLE_ROOM_EVICTED, /* the same, and a live bucket made room */
 	TABLE_ROOM_NONE,    /* every way is live, and the limiter evicts none */
 	TABLE_ROOM_BUSY,    /* another CPU held the lock for too long */
+	TABLE_ROOM_RACED,   /* another CPU was faster: judge again */
 };
 
-/* Finds a way for a client that has none, as far as the caller saw. */
+/* Under the lock. */
+static __always_inline enum table_room table_make_room(const struct table_set *set,
+						       const struct stile_limiter *limiter,
+						       const struct table_event *event)
+{
+	__u64 worth;
+	__u32 victim;
+
+	if (table_find(set, &event->key) != TABLE_NONE)
+		return TABLE_ROOM_RACED;
+	victim = table_victim(set, limiter, event->now, &worth);
+	if (worth > 1 && limiter->full != STILE_FULL_EVICT)
+		return TABLE_ROOM_NONE;
+	if (victim >= set->ways || !table_hand_over(set, limiter, victim, event, worth <= 1))
+		return TABLE_ROOM_RACED;
+	return worth > 1 ? TABLE_ROOM_EVICTED : TABLE_ROOM_FREE;
+}
+
+/*
+ * Finds a way for a client that has none, as far as the caller saw, and charges it: any limit has
+ * room for one event.
+ */
 static __always_inline enum table_room table_claim(const struct table_set *set,
 						   const struct stile_limiter *limiter,
 						   const struct table_event *event)
 {
-	enum table_room room = TABLE_ROOM_FREE;
-	__u64 worth;
-	__u32 victim;
+	enum table_room room;
 
 	if (!table_lock(set))
 		return TABLE_ROOM_BUSY;
-	if (table_find(set, &event->key) == TABLE_NONE) {
-		victim = table_victim(set, limiter, event->now, &worth);
-		if (worth > 1)
-			room = limiter->full == STILE_FULL_EVICT ? TABLE_ROOM_EVICTED
-								 : TABLE_ROOM_NONE;
-		if (room != TABLE_ROOM_NONE && victim < set->ways)
-			table_hand_over(set, limiter, victim, event);
-	}
+	room = table_make_room(set, limiter, event);
 	table_unlock(set);
 	return room;
 }
@@ -272,11 +302,11 @@ static __always_inline enum table_answer table_try(const struct table_set *set,
 	if (way >= set->ways)
 		return TABLE_MISSING;
 	state = load_once(set->state[way]);
+	if (table_differs(set, way, &event->key))
+		return TABLE_RACED;
 	admits = bucket_charge(limiter, state, event->now, &charged);
 	if ((admits || counts) &&
 	    __sync_val_compare_and_swap(&set->state[way], state, charged) != state)
-		return TABLE_RACED;
-	if (table_differs(set, way, &event->key))
 		return TABLE_RACED;
 	table_note(set, limiter, way, event, admits);
 	return admits ? TABLE_ALLOWED : counts ? TABLE_COUNTED : TABLE_LIMITED;
@@ -295,6 +325,8 @@ static __always_inline void table_refund(const struct table_set *set,
 		return;
 	for (try = 0; try < TABLE_TRIES; try++) {
 		state = load_once(set->state[way]);
+		if (table_differs(set, way, &event->key))
+			return;
 		if (__sync_val_compare_and_swap(&set->state[way], state,
 						bucket_refund(limiter, state)) == state)
 			return;

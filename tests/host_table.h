@@ -6,6 +6,8 @@
 #ifndef STILE_HOST_TABLE_H
 #define STILE_HOST_TABLE_H
 
+#include <stdint.h>
+
 #include "table.h"
 
 /* Either kind of set. */
@@ -21,7 +23,7 @@ struct host_table {
 
 /* What was done for an event, beside the answer. */
 struct host_work {
-	unsigned int claims;	/* ways asked for */
+	unsigned int claims;	/* ways that changed hands for it */
 	unsigned int evictions; /* of them at a live bucket's cost */
 	unsigned int busy;	/* locks that another thread held for too long */
 };
@@ -48,8 +50,11 @@ static inline enum table_answer host_set_charge(const struct table_set *set,
 		if (answer == TABLE_RACED)
 			continue;
 		room = table_claim(set, limiter, event);
-		work->claims += room == TABLE_ROOM_FREE || room == TABLE_ROOM_EVICTED;
 		work->evictions += room == TABLE_ROOM_EVICTED;
+		if (room == TABLE_ROOM_FREE || room == TABLE_ROOM_EVICTED) {
+			work->claims++;
+			return TABLE_ALLOWED;
+		}
 		if (room == TABLE_ROOM_NONE)
 			return TABLE_FULL;
 		if (room == TABLE_ROOM_BUSY) {

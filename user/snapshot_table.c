@@ -62,7 +62,7 @@ static bool is_empty(const struct table_set *set, uint32_t way)
 {
 	const struct key key = key_at(set, way);
 
-	return (key.hi | key.lo) == 0;
+	return (key.hi | key.lo) == 0 || key.hi == KEY_NOBODY;
 }
 
 uint64_t snapshot_table_live(const struct stile_limiter *limiter, const void *sets, uint64_t clock)
