@@ -35,7 +35,8 @@ BPF_OBJS := $(patsubst %.c,$(O)/%.o,$(wildcard bpf/*.bpf.c))
 KINDS := $(foreach kind,unit prog live,$(if $(wildcard tests/$(kind)/test_*.c),$(kind)))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*.c))
 TOOLS := $(patsubst tests/tools/%.c,$(O)/tools/%,$(wildcard tests/tools/*.c))
-BENCHES := $(patsubst tests/bench/%.c,$(O)/bench/%,$(wildcard tests/bench/*.c))
+BENCHES := $(patsubst tests/bench/%.c,$(O)/bench/%,$(wildcard tests/bench/bench_*.c))
+BENCH_SKELS := $(patsubst tests/bench/%.bpf.c,$(O)/bench/%.skel.h,$(wildcard tests/bench/*.bpf.c))
 TESTS := $(if $(filter unit,$(KINDS)),$(O)/test-unit $(O)/test-unit-clang) \
 	$(if $(filter prog,$(KINDS)),$(O)/test-prog) $(if $(filter live,$(KINDS)),$(O)/test-live)
 
@@ -57,6 +58,8 @@ $(O)/$(1)/%.o: %.c
 $(O)/$(1)/user/loader.o $(call objs,$(1),$(wildcard tests/prog/*.c)): | $(O)/stile.skel.h
 $(O)/$(1)/lib.a: $(call objs,$(1),$(LIB))
 $(O)/$(1)/tests.a: $(call objs,$(1),$(wildcard tests/*.c tests/traffic/*.c))
+$(O)/$(1)/bench.a: $(call objs,$(1),$(filter-out tests/bench/bench_% %.bpf.c,$(wildcard tests/bench/*.c)))
+$(call objs,$(1),$(wildcard tests/bench/*.c)): | $(BENCH_SKELS)
 $(O)/$(1)/%.a:
 	@mkdir -p $$(@D); rm -f $$@
 	$$(call say,AR)ar rcs $$@ $$^
@@ -80,20 +83,24 @@ $(O)/test-live: $(call objs,plain,$(wildcard tests/live/*.c)) $(O)/plain/tests.a
 $(O)/fuzz/%: $(O)/clang/tests/fuzz/%.o $(O)/clang/lib.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CLANG) $(SANITIZE) -fsanitize=fuzzer $^ $(LDLIBS) -o $@
-$(O)/bench/%: $(O)/plain/tests/bench/%.o $(O)/plain/user/loader.o $(O)/plain/tests.a $(O)/plain/lib.a
+$(O)/bench/%: $(O)/plain/tests/bench/%.o $(O)/plain/bench.a $(O)/plain/user/loader.o $(O)/plain/tests.a \
+		$(O)/plain/lib.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $^ $(LDLIBS) -lm -o $@
 $(O)/tools/%: $(O)/plain/tests/tools/%.o $(call objs,plain,$(wildcard tests/traffic/*.c))
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $^ -lm -lpthread -o $@
 
-# The kernel's code: one object, one skeleton
+# The kernel's code: one object, one skeleton; and those of the benchmarks
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c
+	@mkdir -p $(@D)
+	$(call say,BPF)$(CLANG) $(BPFFLAGS) -c $< -o $@
+$(O)/bench/%.bpf.o: tests/bench/%.bpf.c
 	@mkdir -p $(@D)
 	$(call say,BPF)$(CLANG) $(BPFFLAGS) -c $< -o $@
 $(O)/stile.bpf.o: $(BPF_OBJS)
 	$(call say,BPFLINK)$(BPFTOOL) gen object $@ $^
-$(O)/stile.skel.h: $(O)/stile.bpf.o
+$(O)/%.skel.h: $(O)/%.bpf.o
 	$(call say,SKEL)$(BPFTOOL) gen skeleton $< > $@
 
 # Checks
@@ -103,12 +110,12 @@ check: all tests	## every test and lint; as root, otherwise what needs no root
 fuzz: $(FUZZERS)	## each fuzzer for FUZZ_SECONDS (20)
 	@for fuzzer in $^; do FUZZ_SECONDS='$(FUZZ_SECONDS)' sh tests/fuzz.sh $$fuzzer || exit 1; done
 bench: $(BENCHES)	## the measurements
-	@for bench in $^; do $$bench || exit 1; done
+	@for bench in $^; do BENCH_JSON='$(O)/bench.json' $$bench || exit 1; done
 
 SOURCES := $(wildcard include/stile/*.h $(foreach dir,bpf user tests tests/*,$(dir)/*.[ch]))
-$(O)/lint/bpf/%.ok: FLAGS = $(BPFFLAGS)
+$(O)/lint/bpf/%.ok $(O)/lint/%.bpf.ok: FLAGS = $(BPFFLAGS)
 $(O)/lint/%.ok: FLAGS = $(HOST) -iquote bpf -iquote user -iquote tests
-$(O)/lint/%.ok: %.c $(filter %.h,$(SOURCES)) .clang-tidy | $(O)/stile.skel.h
+$(O)/lint/%.ok: %.c $(filter %.h,$(SOURCES)) .clang-tidy | $(O)/stile.skel.h $(BENCH_SKELS)
 	@mkdir -p $(@D)
 	$(call say,TIDY)clang-tidy --quiet $< -- $(filter-out -M%,$(FLAGS)) 2>$@.log || { cat $@.log; exit 1; }
 	@touch $@

@@ -33,6 +33,8 @@ static __always_inline __u32 next_address(void)
 {
 	if (driver.sources == DRIVER_RANDOM)
 		return ((next_random() >> 32) * driver.keys) >> 32;
+	if (driver.sources == DRIVER_TURN)
+		return driver.count % driver.keys;
 	/* An odd factor: the counter's values, each once, in an order that no hash likes best. */
 	return (__u32)driver.count * 2654435761U;
 }

@@ -10,6 +10,7 @@
 enum driver_sources {
 	DRIVER_ONE,    /* always the template's own address */
 	DRIVER_RANDOM, /* one of .keys addresses, at random */
+	DRIVER_TURN,   /* one of .keys addresses, in turn */
 	DRIVER_NEW,    /* every packet a new one, in a scattered order */
 };
 
@@ -17,7 +18,7 @@ struct driver {
 	__u64 frame[DRIVER_FRAME / 8]; /* the template, as it lies in memory */
 	__u32 length;		       /* bytes of it */
 	__u32 sources;		       /* enum driver_sources */
-	__u64 keys;		       /* addresses to choose from: DRIVER_RANDOM */
+	__u64 keys;		       /* addresses to choose from: DRIVER_RANDOM, DRIVER_TURN */
 	__u64 count;  /* packets made; start where the last run ended, and new addresses stay new */
 	__u64 random; /* the generator's state; not 0 */
 	__u32 mask;   /* the bits of the 32 at DRIVER_ADDRESS that change */

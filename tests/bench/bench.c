@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Rows, rounds, and what is told of them. A sample that took part in no round is NAN, and so is
+ * whatever would be made of it.
+ */
+#include "bench.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STRIDE 7 /* rows that the next round begins further on; few tables have a multiple of it */
+
+struct bench_row *bench_add(struct bench *bench,
+			    int (*measure)(struct bench_row *row, double *ret_values),
+			    void *context, const char *format, ...)
+{
+	struct bench_row *row;
+	va_list arguments;
+
+	if (bench->n_rows == BENCH_ROWS) {
+		fprintf(stderr, "%s: more than %d rows\n", bench->section, BENCH_ROWS);
+		abort();
+	}
+	row = &bench->rows[bench->n_rows++];
+	va_start(arguments, format);
+	vsnprintf(row->name, sizeof(row->name), format, arguments);
+	va_end(arguments);
+	row->measure = measure;
+	row->context = context;
+	for (int column = 0; column < BENCH_COLUMNS; column++)
+		for (int i = 0; i < BENCH_ROUNDS; i++)
+			row->samples[column][i] = NAN;
+	return row;
+}
+
+int bench_skip(struct bench_row *row, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(row->reason, sizeof(row->reason), format, arguments);
+	va_end(arguments);
+	row->skipped = true;
+	return 1;
+}
+
+int bench_rounds(const struct bench *bench)
+{
+	const char *text = getenv("BENCH_ROUNDS");
+	int rounds = text ? atoi(text) : BENCH_ROUNDS;
+
+	if (rounds < 1 || rounds > bench->rounds)
+		rounds = bench->rounds;
+	return rounds > BENCH_ROUNDS ? BENCH_ROUNDS : rounds;
+}
+
+/* Round @round of @row; one that is negative does not count. */
+static int measure(struct bench_row *row, int round)
+{
+	double values[BENCH_COLUMNS];
+	int result;
+
+	for (int column = 0; column < BENCH_COLUMNS; column++)
+		values[column] = NAN;
+	result = row->measure(row, values);
+	if (result || round < 0)
+		return result;
+	for (int column = 0; column < BENCH_COLUMNS; column++)
+		row->samples[column][round] = values[column];
+	return 0;
+}
+
+/* On a terminal only; no rounds: nothing more. */
+static void show_progress(const struct bench *bench, int round, int rounds)
+{
+	if (!isatty(STDERR_FILENO))
+		return;
+	if (rounds)
+		fprintf(stderr, "\r%s: round %d of %d ", bench->section, round, rounds);
+	else
+		fprintf(stderr, "\r\033[K"); /* ECMA-48: erase in line */
+}
+
+int bench_run(struct bench *bench)
+{
+	int rounds = bench_rounds(bench), result;
+
+	for (int round = -bench->warmups; round < rounds; round++) {
+		for (int i = 0; i < bench->n_rows; i++) {
+			int at = (i + (round + bench->warmups) * STRIDE) % bench->n_rows;
+			struct bench_row *row = &bench->rows[at];
+
+			result = row->skipped ? 0 : measure(row, round);
+			if (result < 0) {
+				fprintf(stderr, "%s: %s: %s\n", bench->section, row->name,
+					strerror(-result));
+				return result;
+			}
+		}
+		show_progress(bench, round + 1, rounds);
+	}
+	show_progress(bench, 0, 0);
+	return 0;
+}
+
+static int compare(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+double bench_quantile(const struct bench_row *row, int column, double share)
+{
+	double sorted[BENCH_ROUNDS], at;
+	int n = 0, below;
+
+	for (int i = 0; i < BENCH_ROUNDS; i++) {
+		if (!isnan(row->samples[column][i]))
+			sorted[n++] = row->samples[column][i];
+	}
+	if (n == 0)
+		return NAN;
+	qsort(sorted, (size_t)n, sizeof(sorted[0]), compare);
+	at = share * (n - 1);
+	below = (int)at;
+	if (below == n - 1)
+		return sorted[below];
+	return sorted[below] + (sorted[below + 1] - sorted[below]) * (at - below);
+}
+
+double bench_net(const struct bench_row *row)
+{
+	double net = bench_quantile(row, 0, 0.5);
+
+	return row->floor ? net - bench_quantile(row->floor, 0, 0.5) : net;
+}
+
+double bench_ratio(const struct bench_row *row, int i)
+{
+	return row->beside[i] ? bench_net(row) / bench_net(row->beside[i]) : NAN;
+}
+
+double bench_cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now); /* this clock is always there */
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
