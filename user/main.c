@@ -66,8 +66,8 @@ struct words {
 static int print_help(FILE *out)
 {
 	fputs("Usage: stile [--instance NAME] COMMAND [ARGUMENT]...\n\n"
-	      "Holds every client of a TCP or UDP service to its rate, in the kernel, where packets\n"
-	      "arrive.\n\nCommands:\n",
+	      "Holds every client of a TCP or UDP service to its rate, in the kernel,\n"
+	      "where packets arrive.\n\nCommands:\n",
 	      out);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(out, "  %-9s%s\n", commands[i].name, commands[i].what);

@@ -186,6 +186,16 @@ static void test_of_file(void)
 	end();
 }
 
+/* The @i-th host of 10.0.0.0/16. */
+static struct stile_prefix key_of(unsigned int i)
+{
+	struct stile_prefix key = { .bits = 128, .address = { [10] = 0xff, 0xff, 10 } };
+
+	key.address[14] = (uint8_t)(i >> 8);
+	key.address[15] = (uint8_t)i;
+	return key;
+}
+
 /* More than is read at once; every other one has expired long ago. */
 static void test_expire(void)
 {
@@ -197,10 +207,7 @@ static void test_expire(void)
 		return;
 	fd = open_map("blocked");
 	for (unsigned int i = 0; i < 2000; i++) {
-		struct stile_prefix key = {
-			.bits = 128,
-			.address = { [10] = 0xff, [11] = 0xff, [12] = 10, [14] = i >> 8, [15] = i & 255 },
-		};
+		struct stile_prefix key = key_of(i);
 		const struct stile_listed entry = { .bits = 128, .by_hand = 1, .expires = i & 1 };
 
 		CHECK_EQ("an entry", bpf_map_update_elem(fd, &key, &entry, BPF_ANY), 0);
@@ -226,10 +233,7 @@ static void test_full(void)
 		return;
 	fd = open_map("trusted");
 	for (unsigned int i = 0; i < ROOM; i++) {
-		struct stile_prefix key = {
-			.bits = 128,
-			.address = { [10] = 0xff, [11] = 0xff, [12] = 10, [14] = i >> 8, [15] = i & 255 },
-		};
+		struct stile_prefix key = key_of(i);
 		const struct stile_listed entry = { .bits = 128 };
 
 		CHECK_EQ("an entry", bpf_map_update_elem(fd, &key, &entry, BPF_ANY), 0);
