@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* bpf/parse.h on the host, in a file of its own: its headers are the kernel's, not the C library's. */
+/* bpf/parse.h on the host. A file of its own: its headers are the kernel's, not the C library's. */
 #ifndef STILE_HOST_PARSE_H
 #define STILE_HOST_PARSE_H
 

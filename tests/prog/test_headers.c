@@ -88,13 +88,13 @@ static const struct row {
 	{ "eight extension headers are followed",
 	  READ,
 	  { .ipv6 = true,
-	    .extensions = { PKT_DESTINATION, PKT_DESTINATION, PKT_DESTINATION, PKT_DESTINATION,
-			    PKT_DESTINATION, PKT_DESTINATION, PKT_DESTINATION, PKT_DESTINATION } } },
+	    .extensions = { PKT_HOP_BY_HOP, PKT_DESTINATION, PKT_DESTINATION, PKT_DESTINATION,
+			    PKT_ROUTING, PKT_FRAGMENT, PKT_AH, PKT_DESTINATION } } },
 	{ "nine are too many",
 	  "pass ext_header",
 	  { .ipv6 = true,
-	    .extensions = { PKT_DESTINATION, PKT_DESTINATION, PKT_DESTINATION, PKT_DESTINATION,
-			    PKT_DESTINATION, PKT_DESTINATION, PKT_DESTINATION, PKT_DESTINATION,
+	    .extensions = { PKT_HOP_BY_HOP, PKT_DESTINATION, PKT_DESTINATION, PKT_DESTINATION,
+			    PKT_ROUTING, PKT_FRAGMENT, PKT_AH, PKT_DESTINATION,
 			    PKT_DESTINATION } } },
 	{ "a kilobyte of options is followed",
 	  READ,
@@ -130,7 +130,7 @@ static const struct row {
 	{ "an IPv4 header that is called IPv6",
 	  "pass truncated",
 	  { .type = ETHERTYPE_IPV6_NUMBER, .payload = 40 } },
-	{ "an IPv6 header that is called IPv4", "pass truncated", { .ipv6 = true, .type = 0x0800 } },
+	{ "an IPv6 header, called IPv4", "pass truncated", { .ipv6 = true, .type = 0x0800 } },
 };
 
 static void test_rows(void)

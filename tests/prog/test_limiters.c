@@ -23,7 +23,7 @@ static const struct row {
 	  { { 0, 30, 10 }, { 9999, 30, 0 } } },
 	{ "sliding_window: the window before weighs what is left of it",
 	  "algorithm: sliding_window, limit: 10, window: 10s",
-	  { { 0, 10, 10 }, { 10000, 10, 0 }, { 11000, 10, 1 }, { 15000, 10, 4 }, { 19999, 10, 4 } } },
+	  { { 0, 10, 10 }, { 10000, 10, 0 }, { 11000, 10, 1 }, { 15000, 9, 4 }, { 19999, 9, 4 } } },
 	{ "sliding_window: two windows later all is forgotten",
 	  "algorithm: sliding_window, limit: 10, window: 10s",
 	  { { 9999, 30, 10 }, { 20000, 30, 10 } } },
@@ -50,7 +50,7 @@ static const struct row {
 	{ "token_bucket: the burst is the limit if there is none",
 	  "algorithm: token_bucket, limit: 20, window: 20s",
 	  { { 0, 50, 20 }, { 10000, 50, 10 }, { 90000, 50, 20 } } },
-	{ "action count lets all pass", "limit: 10, window: 10s, action: count", { { 0, 30, 30 } } },
+	{ "count lets all pass", "limit: 10, window: 10s, action: count", { { 0, 30, 30 } } },
 };
 
 /* One configuration for all rows, a limiter and a port for each. */

@@ -15,7 +15,8 @@ static const char listeners[] =
 	"listeners:\n"
 	"  all: {protocol: tcp, rate_limiter_name: l}\n"
 	"  port: {protocol: tcp, ports: [80, 1000-1999, 65535], rate_limiter_name: l}\n"
-	"  address: {protocol: tcp, addresses: [203.0.113.1, '2001:db8::1'], rate_limiter_name: l}\n"
+	"  address: {protocol: tcp, addresses: [203.0.113.1, '2001:db8::1'],\n"
+	"            rate_limiter_name: l}\n"
 	"  both: {protocol: tcp, addresses: [203.0.113.1, '2001:db8::1'], ports: [80, 1500],\n"
 	"         rate_limiter_name: l}\n"
 	"  two: {protocol: tcp, addresses: [203.0.113.2, '2001:db8::2'], ports: [443-445],\n"
@@ -90,7 +91,7 @@ static void test_protocols(void)
 		{ "UDP elsewhere",
 		  { .to = SERVER_TWO, .protocol = IPPROTO_UDP, .dport = 53 },
 		  "pass unlimited" },
-		{ "another UDP port", { .protocol = IPPROTO_UDP, .dport = 54 }, "pass unprotected" },
+		{ "another port", { .protocol = IPPROTO_UDP, .dport = 54 }, "pass unprotected" },
 		{ "a UDP port of an IPv6 address",
 		  { .ipv6 = true, .protocol = IPPROTO_UDP, .dport = 5353 },
 		  "pass unlimited" },

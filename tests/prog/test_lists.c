@@ -45,7 +45,7 @@ static void test_config(void)
 		{ "IPv6: a trusted prefix", { .from = CLIENT_FAR_V6 }, EXEMPT },
 		{ "IPv6: blocked within trusted", { .from = "2001:db8:a:b::1" }, BLOCKED },
 		{ "a destination is on no list", { .to = "192.0.2.200" }, LIMITED },
-		{ "blocked, where no listener is", { .from = "192.0.2.255", .dport = 81 }, BLOCKED },
+		{ "blocked, without a listener", { .from = "192.0.2.255", .dport = 81 }, BLOCKED },
 		{ "blocked, by UDP", { .from = "192.0.2.255", .protocol = IPPROTO_UDP }, BLOCKED },
 		{ "blocked, with an ACK", { .from = "192.0.2.255", .flags = PKT_ACK }, BLOCKED },
 		{ "blocked, with flags of no connection",

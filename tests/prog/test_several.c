@@ -77,7 +77,8 @@ static void test_buckets_untouched(void)
 	static const char config[] =
 		"rate_limiters:\n"
 		"  mine: {algorithm: token_bucket, limit: 10, window: 10s, burst: 3, max_keys: 8}\n"
-		"  wide: {algorithm: fixed_window, limit: 9, window: 1h, ipv6_prefix: 128, max_keys: 8}\n"
+		"  wide: {algorithm: fixed_window, limit: 9, window: 1h, ipv6_prefix: 128,\n"
+		"         max_keys: 8}\n"
 		"  all: {keys: [], limit: 2, window: 1h}\n"
 		"listeners: {web: {protocol: tcp, rate_limiter_name: [mine, wide, all]}}\n";
 	autoprog struct prog prog = {};
@@ -109,7 +110,8 @@ static void test_given_back(void)
 		"  sliding: {limit: 1, window: 1h, max_keys: 8}\n"
 		"  crowded: {limit: 9, window: 1h, max_keys: 1, max_keys_action: reject}\n"
 		"listeners:\n"
-		"  web: {protocol: tcp, ports: [80], rate_limiter_name: [mine, tokens, sliding, crowded]}\n"
+		"  web: {protocol: tcp, ports: [80],\n"
+		"        rate_limiter_name: [mine, tokens, sliding, crowded]}\n"
 		"  free: {protocol: tcp, ports: [81], rate_limiter_name: [mine, tokens, sliding]}\n"
 		"  crowded: {protocol: tcp, ports: [82], rate_limiter_name: crowded}\n";
 	static const char *const crowd[] = { "10.0.0.1", "10.0.0.2", "10.0.0.3",
@@ -207,7 +209,8 @@ static void test_named_twice(void)
 	static const char config[] =
 		"interfaces: {lo: {rate_limiter_name: l}}\n"
 		"rate_limiters: {l: {limit: 2, window: 1h}}\n"
-		"listeners: {web: {protocol: tcp, rate_limiter_name: l, sources: {192.0.2.10: none}}}\n";
+		"listeners:\n"
+		"  web: {protocol: tcp, rate_limiter_name: l, sources: {192.0.2.10: none}}\n";
 	autoprog struct prog prog = {};
 
 	if (!prog_load(&prog, config, PROG_NOW))
