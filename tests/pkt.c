@@ -322,13 +322,13 @@ static void put_icmp(struct writer *writer)
 
 static void put_content(struct writer *writer)
 {
-	if (writer->spec->fragment)
-		put_pattern(writer, writer->spec->payload);
-	else if (writer->protocol == IPPROTO_TCP)
+	uint8_t protocol = writer->spec->fragment ? IPPROTO_RAW : writer->protocol;
+
+	if (protocol == IPPROTO_TCP)
 		put_tcp(writer);
-	else if (writer->protocol == IPPROTO_UDP)
+	else if (protocol == IPPROTO_UDP)
 		put_udp(writer);
-	else if (writer->protocol == IPPROTO_ICMP || writer->protocol == IPPROTO_ICMPV6)
+	else if (protocol == IPPROTO_ICMP || protocol == IPPROTO_ICMPV6)
 		put_icmp(writer);
 	else
 		put_pattern(writer, writer->spec->payload);

@@ -27,13 +27,16 @@ static const char config[] =
 	"  udp3: {protocol: udp, ports: [3], rate_limiter_name: u3}\n"
 	"  udp4: {protocol: udp, ports: [4], rate_limiter_name: u4}\n";
 
-enum { PORT_REJECT = 1, PORT_RESET, PORT_DROP, PORT_COUNT };
+#define PORT_REJECT 1
+#define PORT_RESET 2
+#define PORT_DROP 3
+#define PORT_COUNT 4
 
 static bool load_used_up(struct prog *prog)
 {
 	if (!prog_load(prog, config, PROG_NOW))
 		return false;
-	for (uint16_t port = PORT_REJECT; port <= PORT_COUNT; port++) {
+	for (uint16_t port = PORT_REJECT; port < PORT_COUNT + 1; port++) {
 		CHECK_EQ("the first of TCP is let in",
 			 prog_passing(prog, &(struct pkt_spec){ .dport = port }, 1), 1);
 		CHECK_EQ("the first of UDP is let in",
