@@ -116,8 +116,8 @@ __attribute__((noinline)) int charge_claim(__u32 slot, const struct charge_reque
 }
 
 /*
- * Judges and charges. An event that lost every race is refused: never more than the limit. An enum
- * table_answer, or CHARGE_NO_TABLE.
+ * Judges and charges. An event that lost every race is over the limit: never more than that is let
+ * in. An enum table_answer, or CHARGE_NO_TABLE.
  */
 __attribute__((noinline)) int charge_one(__u32 slot, const struct charge_request *request)
 {
@@ -137,6 +137,8 @@ __attribute__((noinline)) int charge_one(__u32 slot, const struct charge_request
 		if (room == TABLE_ROOM_BUSY)
 			break;
 	}
+	if (policy.limiters[slot & (STILE_LIMITERS_MAX - 1)].action == STILE_ACTION_COUNT)
+		return TABLE_COUNTED;
 	return TABLE_LIMITED;
 }
 
