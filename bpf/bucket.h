@@ -182,6 +182,8 @@ static __always_inline __u64 bucket_wait(const struct stile_limiter *limiter, __
 	if (window.current + 1 <= limiter->limit)
 		return rest -
 		       (limiter->limit - window.current - 1) * limiter->window / window.previous;
+	if (!window.current) /* a limit of 0, which no policy has */
+		return rest;
 	/* Not in this window; in the next one, current is what weighs. */
 	return rest + limiter->window - (limiter->limit - 1) * limiter->window / window.current;
 }
