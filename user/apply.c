@@ -48,7 +48,7 @@ static int report_load(const struct apply *apply, const char *what, int error)
 	const char *reason = loader_reason();
 
 	if (error == -EPERM)
-		reason = "it takes root, or CAP_BPF and CAP_NET_ADMIN";
+		reason = "it takes root, or CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON";
 	diag_error(apply->diag, nowhere, "%s: %s%s%s", what, strerror(-error), *reason ? ": " : "",
 		   reason);
 	return error;

@@ -166,7 +166,7 @@ static void report_attach(const struct apply_link *link, enum stile_mode mode, i
 		return;
 	}
 	if (error == -EPERM)
-		hint = ": it takes root, or CAP_NET_ADMIN and CAP_BPF";
+		hint = ": it takes root, or CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON";
 	else if (error == -EOPNOTSUPP && mode == STILE_MODE_NATIVE)
 		hint = ": its driver has no native XDP; 'mode: generic' does without";
 	else if (error == -ERANGE || error == -EINVAL)

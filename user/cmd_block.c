@@ -112,7 +112,8 @@ static int report_failure(const struct request *request, int error)
 				      "detach' takes it out",
 				      verb->name, request->text);
 	default:
-		return command_failed("%s %s: %s", verb->name, request->text, strerror(-error));
+		return command_failed("%s %s: %s", verb->name, request->text,
+				      command_reason(error));
 	}
 }
 

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "apply.h"
 #include "command.h"
@@ -73,13 +72,13 @@ int cmd_detach(const struct command *command, const struct pins *pins, int argc,
 	result = attached_names(pins, &names);
 	if (result < 0)
 		return command_failed("look for attachments in '%s': %s", pins->root,
-				      strerror(-result));
+				      command_reason(result));
 	if (dry_run)
 		return report(names, dry_run);
 	result = apply_detach(pins);
 	if (result < 0)
 		return command_failed("take out what is pinned in '%s': %s", pins->root,
-				      strerror(-result));
+				      command_reason(result));
 	mention_daemon(pins);
 	return report(names, dry_run);
 }

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "command.h"
 #include "control.h"
@@ -23,7 +22,8 @@ static int report_failure(const char *path, int error)
 		return command_failed("reload: what answers at '%s' is no daemon of this version",
 				      path);
 	default:
-		return command_failed("reload: ask the daemon at '%s': %s", path, strerror(-error));
+		return command_failed("reload: ask the daemon at '%s': %s", path,
+				      command_reason(error));
 	}
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What every command says in the same words: its usage, its help, and that it failed. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -64,4 +65,11 @@ int command_failed(const char *format, ...)
 	va_end(arguments);
 	fputc('\n', stderr);
 	return COMMAND_FAILED;
+}
+
+const char *command_reason(int error)
+{
+	if (error == -EACCES || error == -EPERM)
+		return "it takes root";
+	return strerror(-error);
 }

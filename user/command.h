@@ -48,4 +48,7 @@ int command_help(const struct command *command);
 /* Prints "stile: message" to standard error. Returns COMMAND_FAILED. */
 __attribute__((format(printf, 1, 2))) int command_failed(const char *format, ...);
 
+/* Negative errno in words; where a privilege is missing, they say so. */
+const char *command_reason(int error);
+
 #endif /* STILE_COMMAND_H */

@@ -45,7 +45,7 @@ static const struct command commands[] = {
 	  "  -i, --interface IFACE\n"
 	  "                    arriving there; default: on any\n" OPTION_JSON },
 	{ "block", cmd_block, "CIDR [--for TIME] [--dry-run]",
-	  "Drops every packet of a client or network, at once", OPTION_FOR },
+	  "Drops every TCP and UDP packet of a client or network, at once", OPTION_FOR },
 	{ "unblock", cmd_block, "CIDR [--dry-run]", "Undoes block", OPTION_DRY_RUN },
 	{ "trust", cmd_block, "CIDR [--for TIME] [--dry-run]",
 	  "Exempts a client or network from every limiter, at once", OPTION_FOR },

@@ -26,13 +26,13 @@ int reading_failed(const struct pins *pins, int error)
 	case -EPROTO:
 		return command_failed(
 			"%s holds the maps of another version of stile than " STILE_VERSION
-			"; use that one, or replace it with stile run",
+			"; use that one, or take it out with stile detach",
 			pins->root);
 	case -ESTALE:
 		return command_failed("%s changes faster than it can be read; try again",
 				      pins->root);
 	default:
-		return command_failed("read %s: %s", pins->root, strerror(-error));
+		return command_failed("read %s: %s", pins->root, command_reason(error));
 	}
 }
 
