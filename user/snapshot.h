@@ -114,7 +114,8 @@ struct snapshot_verdict {
 	unsigned int n_judges;
 	struct snapshot_judgement judges[STILE_JUDGES_MAX + 1]; /* the interface's is the first */
 	int refused_by;						/* which of the judges; -1: none */
-	uint64_t wait;						/* ns until it would be admitted */
+	/* ns until it would be admitted; 0: now, or when there is room, which nobody can tell */
+	uint64_t wait;
 };
 
 int snapshot_explain(const struct pins *pins, const struct snapshot *snapshot,

@@ -154,6 +154,15 @@ static int judge(const struct question *question, uint32_t attachment,
 	return 0;
 }
 
+static bool names(const uint16_t judges[STILE_JUDGES_MAX], uint16_t attachment)
+{
+	for (int i = 0; i < STILE_JUDGES_MAX; i++)
+		if (judges[i] == attachment)
+			return true;
+	return false;
+}
+
+/* The interface's limiter, unless the listener or the source names it too, and the others. */
 static int judge_all(const struct question *question, const uint16_t judges[STILE_JUDGES_MAX],
 		     struct snapshot_verdict *verdict)
 {
@@ -162,7 +171,7 @@ static int judge_all(const struct question *question, const uint16_t judges[STIL
 	uint16_t edge = listener->edges[question->event->interface];
 	int r = 0;
 
-	if (edge)
+	if (edge && !names(judges, edge))
 		r = judge(question, edge, &verdict->judges[verdict->n_judges++]);
 	for (int i = 0; r == 0 && i < STILE_JUDGES_MAX && judges[i]; i++)
 		r = judge(question, judges[i], &verdict->judges[verdict->n_judges++]);
@@ -225,7 +234,25 @@ static enum stile_reason pass_reason(const struct snapshot_verdict *verdict)
 	return reason;
 }
 
-/* All judge; the first that refuses decides, and the last that refuses admits it again. */
+/* The last that refuses admits it again. 0 where nobody can tell: a table has no room for it. */
+static uint64_t longest_wait(const struct snapshot_verdict *verdict,
+			     const struct stile_policy *policy)
+{
+	uint64_t wait = 0;
+
+	for (unsigned int i = 0; i < verdict->n_judges; i++) {
+		const struct snapshot_judgement *judgement = &verdict->judges[i];
+
+		if (judgement->decision == STILE_DECISION_FULL &&
+		    refuses_full(&policy->limiters[judgement->limiter]))
+			return 0;
+		if (judgement->decision == STILE_DECISION_LIMITED && judgement->client.wait > wait)
+			wait = judgement->client.wait;
+	}
+	return wait;
+}
+
+/* All judge; the first that refuses decides. */
 static void conclude(const struct question *question, struct snapshot_verdict *verdict)
 {
 	const struct stile_policy *policy = &question->snapshot->policy;
@@ -242,13 +269,7 @@ static void conclude(const struct question *question, struct snapshot_verdict *v
 	     judge_refusal(&pkt, policy->limiters[refusal->limiter].action,
 			   refusal->decision == STILE_DECISION_FULL ? STILE_REASON_FULL
 								    : STILE_REASON_LIMITED));
-	for (unsigned int i = 0; i < verdict->n_judges; i++) {
-		const struct snapshot_judgement *judgement = &verdict->judges[i];
-
-		if (judgement->decision == STILE_DECISION_LIMITED &&
-		    judgement->client.wait > verdict->wait)
-			verdict->wait = judgement->client.wait;
-	}
+	verdict->wait = longest_wait(verdict, policy);
 }
 
 /* First match wins; the numbers are those of bpf/classify.h. */

@@ -242,7 +242,7 @@ static void test_tcp(void)
 		.clients = clients,
 		.n_clients = ARRAY_SIZE(clients),
 		.first_port = 80,
-		.n_ports = 6,
+		.n_ports = 7,
 		.protocol = IPPROTO_TCP,
 	};
 
@@ -270,7 +270,8 @@ static void test_tcp(void)
 		    "  at82: {ports: [82], rate_limiter_name: few}\n"
 		    "  at83: {ports: [83], rate_limiter_name: some}\n"
 		    "  at84: {ports: [84]}\n"
-		    "  at85: {ports: [85], rate_limiter_name: [noted, few, some, window]}\n"))
+		    "  at85: {ports: [85], rate_limiter_name: [noted, few, some, window]}\n"
+		    "  at86: {ports: [86], rate_limiter_name: [edge, noted]}\n"))
 		return;
 	/* By hand: one that expired inside one that holds, and one that expired alone. */
 	prog_list(&world.prog, "blocked", "192.0.2.200/29", 0);
