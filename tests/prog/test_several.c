@@ -97,6 +97,19 @@ static void test_buckets_untouched(void)
 	CHECK("the bucket for all, too", has_states(&prog, "all", &all));
 }
 
+/* Six clients fill the one set of a table for one client. */
+static void fill_table(struct prog *prog, uint16_t port)
+{
+	static const char *const crowd[] = { "10.0.0.1", "10.0.0.2", "10.0.0.3",
+					     "10.0.0.4", "10.0.0.5", "10.0.0.6" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(crowd); i++) {
+		const struct pkt_spec spec = { .from = crowd[i], .dport = port };
+
+		CHECK_EQ("the table fills", prog_passing(prog, &spec, 1), 1);
+	}
+}
+
 /*
  * A table is known to be full only when room is asked for in it, which is after the judging: what
  * was charged until then is given back.
@@ -114,17 +127,11 @@ static void test_given_back(void)
 		"        rate_limiter_name: [mine, tokens, sliding, crowded]}\n"
 		"  free: {protocol: tcp, ports: [81], rate_limiter_name: [mine, tokens, sliding]}\n"
 		"  crowded: {protocol: tcp, ports: [82], rate_limiter_name: crowded}\n";
-	static const char *const crowd[] = { "10.0.0.1", "10.0.0.2", "10.0.0.3",
-					     "10.0.0.4", "10.0.0.5", "10.0.0.6" };
 	autoprog struct prog prog = {};
 
 	if (!prog_load(&prog, config, PROG_NOW))
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(crowd); i++)
-		CHECK_EQ(
-			"the table fills",
-			prog_passing(&prog, &(struct pkt_spec){ .from = crowd[i], .dport = 82 }, 1),
-			1);
+	fill_table(&prog, 82);
 	for (int i = 0; i < 3; i++)
 		CHECK_STR_EQ("a new client finds no room", prog_send(&prog, &(struct pkt_spec){}),
 			     "reply full web/crowded=full (crowded: found no room) reset");
@@ -154,6 +161,48 @@ static void test_count_among_others(void)
 	for (size_t i = 0; i < ARRAY_SIZE(wants); i++)
 		CHECK_STR_EQ("count lets pass, the other refuses",
 			     prog_send(&prog, &(struct pkt_spec){}), wants[i]);
+}
+
+/* Of several reasons to let pass, the one that tells most. */
+static void test_reason(void)
+{
+	static const char config[] =
+		"rate_limiters:\n"
+		"  crowded: {limit: 9, window: 1h, max_keys: 1, max_keys_action: allow}\n"
+		"  watch: {limit: 1, window: 1h, action: count}\n"
+		"  plenty: {limit: 99, window: 1h}\n"
+		"listeners:\n"
+		"  fc: {protocol: tcp, ports: [1], rate_limiter_name: [crowded, watch]}\n"
+		"  cf: {protocol: tcp, ports: [2], rate_limiter_name: [watch, crowded]}\n"
+		"  pf: {protocol: tcp, ports: [3], rate_limiter_name: [plenty, crowded]}\n"
+		"  pc: {protocol: tcp, ports: [4], rate_limiter_name: [plenty, watch]}\n"
+		"  crowded: {protocol: tcp, ports: [5], rate_limiter_name: crowded}\n"
+		"  watch: {protocol: tcp, ports: [6], rate_limiter_name: watch}\n";
+	static const struct {
+		const char *what;
+		uint16_t port;
+		const char *want;
+	} rows[] = {
+		{ "full, and counted", 1,
+		  "pass counted fc/crowded=full fc/watch=counted (crowded: found no room)" },
+		{ "counted, and full", 2,
+		  "pass counted cf/crowded=full cf/watch=counted (crowded: found no room)" },
+		{ "allowed, and full", 3,
+		  "pass full pf/crowded=full pf/plenty=allowed (crowded: found no room)" },
+		{ "allowed, and counted", 4, "pass counted pc/watch=counted pc/plenty=allowed" },
+	};
+	autoprog struct prog prog = {};
+
+	if (!prog_load(&prog, config, PROG_NOW))
+		return;
+	fill_table(&prog, 5);
+	CHECK_EQ("the limit is used up", prog_passing(&prog, &(struct pkt_spec){ .dport = 6 }, 1),
+		 1);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct pkt_spec spec = { .dport = rows[i].port };
+
+		CHECK_STR_EQ(rows[i].what, prog_send(&prog, &spec), rows[i].want);
+	}
 }
 
 static void test_interface(void)
@@ -226,4 +275,5 @@ static void test_named_twice(void)
 CHECK_SUITE(several, { "charged to none", test_charged_to_none },
 	    { "buckets are not touched", test_buckets_untouched },
 	    { "given back", test_given_back }, { "count among others", test_count_among_others },
-	    { "the interface's limiter", test_interface }, { "named twice", test_named_twice });
+	    { "which reason", test_reason }, { "the interface's limiter", test_interface },
+	    { "named twice", test_named_twice });
