@@ -234,7 +234,7 @@ static __always_inline enum stile_reason charge_reason(int answer)
 	return answer == TABLE_FULL ? STILE_REASON_FULL : STILE_REASON_ALLOWED;
 }
 
-/* Counts what each limiter said, and gives the reason: the one furthest from "allowed". */
+/* Counts what each limiter said. The reason: no_table before counted before full before allowed. */
 static __always_inline enum stile_reason charge_account(const struct charge *charge)
 {
 	enum stile_reason reason = STILE_REASON_ALLOWED;
@@ -249,7 +249,8 @@ static __always_inline enum stile_reason charge_account(const struct charge *cha
 			continue;
 		}
 		account_decision(charge->attachments[i], answer);
-		if (reason == STILE_REASON_ALLOWED)
+		if (reason == STILE_REASON_ALLOWED ||
+		    (reason == STILE_REASON_FULL && answer == TABLE_COUNTED))
 			reason = charge_reason(answer);
 	}
 	return reason;
