@@ -15,13 +15,13 @@
 #include "bench.h"
 #include "bench/driver.skel.h"
 
-#define BASE (10U << 24) /* 10.0.0.0/8; in an IPv6 address, the third and fourth word */
+#define BASE (1U << 30) /* 64.0.0.0/2; in an IPv6 address, the third and fourth word */
 
 struct drive {
 	struct driver_bpf *skeleton;
 };
 
-int drive_new(struct drive **ret_drive)
+int drive_new(uint64_t first, struct drive **ret_drive)
 {
 	struct drive *drive = calloc(1, sizeof(*drive));
 	int error;
@@ -34,7 +34,8 @@ int drive_new(struct drive **ret_drive)
 		free(drive);
 		return error;
 	}
-	drive->skeleton->bss->driver.random = 88172645463325252ULL; /* any but 0 */
+	drive->skeleton->bss->driver.count = first;
+	drive->skeleton->bss->driver.random = 88172645463325252ULL + first; /* any but 0 */
 	*ret_drive = drive;
 	return 0;
 }
@@ -76,23 +77,30 @@ static int aim(struct drive *drive, int program, const struct drive_plan *plan,
 		       : 0;
 }
 
+static int turn(const struct drive *drive, struct pkt_frame *frame, uint32_t repeat)
+{
+	unsigned char back[512];
+	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame->bytes,
+		    .data_size_in = (uint32_t)frame->size, .data_out = back,
+		    .data_size_out = sizeof(back), .repeat = (int)repeat);
+	int program = bpf_program__fd(drive->skeleton->progs.bench_driver);
+
+	return repeat && bpf_prog_test_run_opts(program, &options) < 0 ? -errno : 0;
+}
+
 int drive_run(struct drive *drive, int program, const struct drive_plan *plan, double *ret_ns)
 {
 	struct pkt_frame frame;
-	unsigned char back[512];
-	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame.bytes, .data_out = back,
-		    .data_size_out = sizeof(back), .repeat = (int)plan->repeat);
 	double began;
 	int result;
 
 	result = aim(drive, program, plan, &frame);
-	if (result)
-		return result;
-	options.data_size_in = frame.size < 64 ? 64 : (uint32_t)frame.size;
+	if (result == 0)
+		result = turn(drive, &frame, plan->warmup);
 	began = bench_cpu_ns();
-	if (bpf_prog_test_run_opts(bpf_program__fd(drive->skeleton->progs.bench_driver), &options) <
-	    0)
-		return -errno;
-	*ret_ns = (bench_cpu_ns() - began) / plan->repeat;
-	return 0;
+	if (result == 0)
+		result = turn(drive, &frame, plan->repeat);
+	if (result == 0)
+		*ret_ns = (bench_cpu_ns() - began) / plan->repeat;
+	return result;
 }

@@ -12,7 +12,7 @@
 #include "driver.h"
 #include "pkt.h"
 
-#define DRIVE_CLIENTS_MAX (1U << 24) /* addresses that a frame's clients may have */
+#define DRIVE_CLIENTS_MAX (1U << 30) /* addresses that a frame's clients may have */
 
 struct drive;
 
@@ -20,11 +20,12 @@ struct drive_plan {
 	const struct pkt_spec *spec; /* the template; untagged, TCP, without extensions */
 	enum driver_sources sources;
 	uint64_t clients; /* DRIVER_RANDOM, DRIVER_TURN */
-	uint32_t repeat;
+	uint32_t warmup;  /* packets before those that count */
+	uint32_t repeat;  /* packets that count */
 };
 
-/* 0 or -errno. */
-int drive_new(struct drive **ret_drive);
+/* A driver whose new addresses begin at @first. 0 or -errno. */
+int drive_new(uint64_t first, struct drive **ret_drive);
 void drive_free(struct drive *drive);
 
 /* The program that does nothing but to parse; its fd, borrowed. */

@@ -12,6 +12,7 @@ enum driver_sources {
 	DRIVER_RANDOM, /* one of .keys addresses, at random */
 	DRIVER_TURN,   /* one of .keys addresses, in turn */
 	DRIVER_NEW,    /* every packet a new one, in a scattered order */
+	_DRIVER_SOURCES_MAX,
 };
 
 struct driver {

@@ -125,15 +125,27 @@ int load_map(const struct load *load, const char *name)
 	return search.fd;
 }
 
-int load_decisions(const struct load *load, uint32_t attachment,
-		   uint64_t ret_counts[_STILE_DECISION_MAX])
+uint32_t load_attachment(const struct load *load, const char *limiter)
+{
+	const struct stile_policy *policy = &load->policy.kernel;
+
+	for (uint32_t slot = 1; slot < STILE_ATTACHMENTS_MAX; slot++) {
+		uint16_t index = policy->attachments[slot].limiter;
+
+		if (index && strcmp(policy->limiters[index].name, limiter) == 0)
+			return slot;
+	}
+	return 0;
+}
+
+int load_decisions(int map, uint32_t attachment, uint64_t ret_counts[_STILE_DECISION_MAX])
 {
 	static struct stile_decisions counts[CPUS_MAX];
 	int n_cpus = libbpf_num_possible_cpus();
 
 	if (n_cpus < 0 || n_cpus > CPUS_MAX)
 		return -EINVAL;
-	if (bpf_map_lookup_elem(load_map(load, "decisions"), &attachment, counts) < 0)
+	if (bpf_map_lookup_elem(map, &attachment, counts) < 0)
 		return -errno;
 	memset(ret_counts, 0, _STILE_DECISION_MAX * sizeof(ret_counts[0]));
 	for (int cpu = 0; cpu < n_cpus; cpu++)

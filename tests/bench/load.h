@@ -26,9 +26,11 @@ void load_release(struct load *load);
 /* The fd of a map by the name it would be pinned by, "limiter-NAME" included; borrowed. -1: none */
 int load_map(const struct load *load, const char *name);
 
-/* Every decision @attachment has counted (enum stile_decision), summed over the CPUs. 0 or -errno. */
-int load_decisions(const struct load *load, uint32_t attachment,
-		   uint64_t ret_counts[_STILE_DECISION_MAX]);
+/* The slot of the attachment that @limiter has in the first listener that names it; 0: none. */
+uint32_t load_attachment(const struct load *load, const char *limiter);
+
+/* What a map of decisions has counted at @attachment, summed over the CPUs. 0 or -errno. */
+int load_decisions(int map, uint32_t attachment, uint64_t ret_counts[_STILE_DECISION_MAX]);
 
 /* Bytes of kernel memory that a map takes, by its fdinfo; 0: it cannot be told. */
 uint64_t load_map_bytes(int map);
