@@ -27,6 +27,16 @@
 /* The compiler forgets what it knows of a value, and so keeps arithmetic that replaces branches. */
 #define opaque(value) __asm__ volatile("" : "+r"(value))
 
+/*
+ * Before a loop whose back edge must not exist: kernel 6.1 refuses one that falls through into its
+ * loop's head, which is how clang lays some loops out.
+ */
+#ifdef __clang__
+#define unrolled _Pragma("clang loop unroll(full)")
+#else
+#define unrolled
+#endif
+
 #define likely(condition) __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 

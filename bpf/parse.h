@@ -152,6 +152,7 @@ static __always_inline int parse_extensions(struct parse_cursor *cursor)
 {
 	int i, unread;
 
+	unrolled
 	for (i = 0; i < PARSE_EXT_HEADERS; i++) {
 		if (!parse_is_extension(cursor->type))
 			return PARSE_OK;
