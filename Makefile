@@ -123,6 +123,7 @@ lint: $(patsubst %.c,$(O)/lint/%.ok,$(filter %.c,$(SOURCES)))	## formatter, clan
 	@clang-format --dry-run -Werror $(SOURCES)
 	@sh scripts/check-layers.sh
 	@sh scripts/check-style.sh
+	@sh scripts/check-docs.sh
 	@for script in $(filter-out scripts/packages,$(wildcard scripts/* tests/*.sh tests/*/*.sh .ci/run)); do \
 		sh -n $$script || exit 1; done
 	$(if $(wildcard docs/*.[58]),@mandoc -T lint -W warning $(wildcard docs/*.[58]))
