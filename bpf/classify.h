@@ -139,7 +139,7 @@ static __always_inline bool classify_judges(const struct pkt *pkt, __u32 slot, _
 }
 
 /*
- * First match wins (DESIGN 3.1; 1 is parse):
+ * First match wins (1 is parse):
  *   2. the source is blocked                      drop, blocked
  *   3. no listener                                pass, unprotected
  *   4. TCP flags of no connection                 drop, bad_flags

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What happens at packet arrival: parse, classify, charge, reply, account. The order in which a
- * packet is looked at stands in classify.h; it is DESIGN 3.1.
+ * packet is looked at stands in classify.h, and in stile.8.
  */
 #include "account.h"
 #include "attempt.h"

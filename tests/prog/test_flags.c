@@ -54,7 +54,7 @@ static void test_named(void)
 	}
 }
 
-/* DESIGN 3.1, 4: none, SYN+FIN, SYN+RST, FIN+RST, Xmas. */
+/* None, SYN+FIN, SYN+RST, FIN+RST, Xmas. */
 static const char *want_of(unsigned int flags)
 {
 	unsigned int of_a_phase = !!(flags & PKT_SYN) + !!(flags & PKT_FIN) + !!(flags & PKT_RST);

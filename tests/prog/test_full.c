@@ -135,7 +135,7 @@ static void test_room_by_time(void)
 }
 
 /*
- * DESIGN 3.3: clients that keep coming keep their bucket through a flood of new ones, each of which
+ * Clients that keep coming keep their bucket through a flood of new ones, each of which
  * comes once. That the abuser is refused all the time must not make it look gone.
  */
 static void check_abuser_is_kept(const char *what, const char *config)

@@ -131,7 +131,7 @@ static void test_count_records(void)
 		     "pass allowed web/l=allowed");
 }
 
-/* DESIGN 3.5: a limit that is lowered in the middle of an attack hands nobody a fresh burst. */
+/* A limit that is lowered in the middle of an attack hands nobody a fresh burst. */
 static void test_reload(void)
 {
 	static const char before[] = "rate_limiters: {l: {limit: 10, window: 1h}}\n"
