@@ -83,17 +83,17 @@ play_up() {
 		ip netns add $play_name
 		nsenter --net=/run/netns/$play_name \
 			sh -c 'echo 0 >/proc/sys/net/ipv6/conf/default/accept_dad'
-		ip -n $play_name link set lo up
+		nsenter --net=/run/netns/$play_name ip link set lo up
 	done
-	ip -n $PLAY_SERVER link add play-srv type veth peer name play-cli netns $PLAY_CLIENT
-	ip -n $PLAY_SERVER address add 10.77.0.1/24 dev play-srv
-	ip -n $PLAY_SERVER address add fd77::1/64 dev play-srv nodad
-	ip -n $PLAY_SERVER link set play-srv up
+	play_server ip link add play-srv type veth peer name play-cli netns $PLAY_CLIENT
+	play_server ip address add 10.77.0.1/24 dev play-srv
+	play_server ip address add fd77::1/64 dev play-srv nodad
+	play_server ip link set play-srv up
 	for play_host in 2 3 101 102 103 104 105 106 107 108; do
-		ip -n $PLAY_CLIENT address add 10.77.0.$play_host/24 dev play-cli
+		play_client ip address add 10.77.0.$play_host/24 dev play-cli
 	done
-	ip -n $PLAY_CLIENT address add fd77::2/64 dev play-cli nodad
-	ip -n $PLAY_CLIENT link set play-cli up
+	play_client ip address add fd77::2/64 dev play-cli nodad
+	play_client ip link set play-cli up
 }
 
 # nginx with one worker, its page made by "$1" (a location's content).

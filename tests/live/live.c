@@ -97,13 +97,15 @@ static void remove_names(const struct live *live)
 	remove_tree(live->directory);
 }
 
+/* nsenter and not ip -n, which mounts a /sys of its own and cannot in a chroot. */
 static const char make_links[] =
 	"set -e; s=" LIVE_PREFIX "%s-srv c=" LIVE_PREFIX "%s-cli\n"
+	"at() { n=$1; shift; nsenter --net=/run/netns/$n \"$@\"; }\n"
 	"ip netns add $s; ip netns add $c\n"
-	"for n in $s $c; do nsenter --net=/run/netns/$n sh -c "
-	"'echo 0 > /proc/sys/net/ipv6/conf/default/accept_dad'; ip -n $n link set lo up; done\n"
-	"ip -n $s link add " SERVER_LINK " type veth peer name " CLIENT_LINK " netns $c\n"
-	"ip -n $s -batch - <<END\n"
+	"for n in $s $c; do at $n sh -c "
+	"'echo 0 > /proc/sys/net/ipv6/conf/default/accept_dad'; at $n ip link set lo up; done\n"
+	"at $s ip link add " SERVER_LINK " type veth peer name " CLIENT_LINK " netns $c\n"
+	"at $s ip -batch - <<END\n"
 	"address add " SERVER_IPV4 "/24 dev " SERVER_LINK "\n"
 	"address add " SERVER_IPV6 "/64 dev " SERVER_LINK " nodad\n"
 	"link set " SERVER_LINK " up\n"
@@ -114,7 +116,7 @@ static const char make_links[] =
 	"echo address add " CLIENT_SIX_ONE "/64 dev " CLIENT_LINK " nodad\n"
 	"echo address add " CLIENT_SIX_TWO "/64 dev " CLIENT_LINK " nodad\n"
 	"echo address add " CLIENT_SIX_OTHER "/64 dev " CLIENT_LINK " nodad\n"
-	"echo link set " CLIENT_LINK " up; } | ip -n $c -batch -";
+	"echo link set " CLIENT_LINK " up; } | at $c ip -batch -";
 
 static bool open_namespaces(struct live *live)
 {
