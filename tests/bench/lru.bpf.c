@@ -4,6 +4,8 @@
  * compare-and-swap, time from the precise clock. All else is bpf/xdp.bpf.c as it is; only one
  * limiter judges here, and every limiter of the policy has this one map.
  */
+/* The program itself is what is measured: its text is included. */
+/* NOLINTNEXTLINE(bugprone-suspicious-include) */
 #include "../../bpf/maps.bpf.c"
 
 #include "../../bpf/account.h"
@@ -71,4 +73,5 @@ static __always_inline struct ruling charge_event(const struct pkt *pkt,
 	return judge_pass(STILE_REASON_ALLOWED);
 }
 
+/* NOLINTNEXTLINE(bugprone-suspicious-include) */
 #include "../../bpf/xdp.bpf.c"
