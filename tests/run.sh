@@ -6,9 +6,9 @@ set -u
 
 O=${O:-build}
 MAKE=${MAKE:-make}
-CHECK_RESULTS=$O/check-results
-STILE=$(pwd)/$O/stile
-case $O in /*) STILE=$O/stile ;; esac
+case $O in /*) built=$O ;; *) built=$(pwd)/$O ;; esac
+CHECK_RESULTS=$built/check-results
+STILE=$built/stile
 export O CHECK_RESULTS STILE
 passed=0 failed=0 skipped=0 left_out='' failures=''
 
@@ -48,7 +48,7 @@ for fuzzer in tests/fuzz/*.c; do
 	fuzzer=$O/fuzz/$(basename "$fuzzer" .c)
 	[ ! -x "$fuzzer" ] || step "fuzz ${fuzzer##*/}" sh tests/fuzz.sh "$fuzzer"
 done
-[ ! -e tests/cli/run.sh ] || step cli env STILE="${STILE%/*}/asan/stile" sh tests/cli/run.sh
+[ ! -e tests/cli/run.sh ] || step cli env STILE="$built/asan/stile" sh tests/cli/run.sh
 step lint-rules sh tests/lint/run.sh
 step lint $MAKE --no-print-directory lint
 if privileged; then
