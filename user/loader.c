@@ -127,6 +127,18 @@ static int size_maps(struct stile_bpf *skeleton, const struct policy *policy)
 	return 0;
 }
 
+/* libbpf loads the program; the outer map's template is needed until it has. */
+static int load_program(struct stile_bpf *skeleton)
+{
+	autofd int template = loader_create_template();
+	int error;
+
+	if (template < 0)
+		return template;
+	error = bpf_map__set_inner_map_fd(skeleton->maps.stile_limiters, template);
+	return error ? error : stile_bpf__load(skeleton);
+}
+
 /* The table that @limiter goes on with, or a new one. The fd is the caller's. */
 static int open_table(const struct loader *loader, const struct stile_limiter *limiter, int kept)
 {
@@ -188,7 +200,7 @@ int loader_load(const struct policy *policy, const struct loader_kept *kept,
 	if (error == 0)
 		error = reuse_kept(loader->skeleton, kept);
 	if (error == 0)
-		error = stile_bpf__load(loader->skeleton);
+		error = load_program(loader->skeleton);
 	if (error == 0)
 		error = put_tables(loader, policy, kept);
 	if (error == 0)

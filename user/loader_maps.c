@@ -192,6 +192,11 @@ static void kernel_name(const char *name, char ret_name[BPF_OBJ_NAME_LEN])
 	ret_name[i] = '\0';
 }
 
+static void btf_release(struct btf **btf)
+{
+	btf__free(*btf);
+}
+
 int loader_create_table(const struct bpf_object *object, const struct stile_limiter *limiter)
 {
 	const char *set = limiter->wide ? "stile_set_wide" : "stile_set";
@@ -210,6 +215,31 @@ int loader_create_table(const struct bpf_object *object, const struct stile_limi
 	kernel_name(limiter->name, name);
 	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(__u32), sizeof(struct stile_set),
 			    limiter->sets, &options);
+	return fd < 0 ? -errno : fd;
+}
+
+int loader_create_template(void)
+{
+	struct btf *btf __attribute__((cleanup(btf_release))) = btf__new_empty();
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+	int word, words, set, error, fd;
+
+	if (!btf)
+		return -errno;
+	word = btf__add_int(btf, "__u32", sizeof(__u32), 0);
+	words = btf__add_array(btf, word, word, sizeof(struct stile_set) / sizeof(__u32));
+	set = btf__add_struct(btf, "stile_set", sizeof(struct stile_set));
+	error = btf__add_field(btf, "words", words, 0, 0);
+	if (word < 0 || words < 0 || set < 0 || error < 0)
+		return -EINVAL;
+	error = btf__load_into_kernel(btf);
+	if (error)
+		return error;
+	options.btf_fd = (__u32)btf__fd(btf);
+	options.btf_key_type_id = (__u32)word;
+	options.btf_value_type_id = (__u32)set;
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "stile_template", sizeof(__u32),
+			    sizeof(struct stile_set), 1, &options);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -13,6 +13,13 @@ struct policy;
 /* Puts the policy's tables and lists into the maps of the loaded object. 0 or negative errno. */
 int loader_fill_maps(const struct bpf_object *object, const struct policy *policy);
 
+/*
+ * What the outer map is told its tables are like. Kernel 6.1 lets a table in only if the template's
+ * values have a struct's type as well, whichever; clang leaves that out of the object file. The fd
+ * is the caller's.
+ */
+int loader_create_template(void);
+
 /* An empty bucket table for @limiter, described by the object's BTF. An fd or negative errno. */
 int loader_create_table(const struct bpf_object *object, const struct stile_limiter *limiter);
 
