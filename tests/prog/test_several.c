@@ -163,6 +163,25 @@ static void test_count_among_others(void)
 			     prog_send(&prog, &(struct pkt_spec){}), wants[i]);
 }
 
+/* Nor does it take room from a client that has a bucket. */
+static void test_takes_no_room(void)
+{
+	static const char config[] =
+		"rate_limiters:\n"
+		"  mine: {limit: 9, window: 1h, max_keys: 1}\n"
+		"  all: {keys: [], limit: 6, window: 1h}\n"
+		"listeners: {web: {protocol: tcp, rate_limiter_name: [mine, all]}}\n";
+	autoprog struct prog prog = {};
+
+	if (!prog_load(&prog, config, PROG_NOW))
+		return;
+	fill_table(&prog, 80);
+	CHECK_STR_EQ("a new client that is refused by the one for all",
+		     prog_send(&prog, &(struct pkt_spec){}), "reply limited web/all=limited reset");
+	CHECK_STR_EQ("as often as it asks", prog_send(&prog, &(struct pkt_spec){}),
+		     "reply limited web/all=limited reset");
+}
+
 /* Of several reasons to let pass, the one that tells most. */
 static void test_reason(void)
 {
@@ -274,6 +293,6 @@ static void test_named_twice(void)
 
 CHECK_SUITE(several, { "charged to none", test_charged_to_none },
 	    { "buckets are not touched", test_buckets_untouched },
-	    { "given back", test_given_back }, { "count among others", test_count_among_others },
-	    { "which reason", test_reason }, { "the interface's limiter", test_interface },
-	    { "named twice", test_named_twice });
+	    { "given back", test_given_back }, { "takes no room", test_takes_no_room },
+	    { "count among others", test_count_among_others }, { "which reason", test_reason },
+	    { "the interface's limiter", test_interface }, { "named twice", test_named_twice });
