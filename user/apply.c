@@ -128,6 +128,11 @@ static int look_up_interfaces(struct apply *apply)
 		if (!*interface->name)
 			continue;
 		error = netif_index(interface->name, &interface->ifindex);
+		if (error == 0 && netif_is_ethernet(interface->name) == 0)
+			diag_warning(apply->diag, interface_place(apply, interface->name),
+				     "interface '%s' has no Ethernet headers: its packets cannot "
+				     "be read, and all of them pass",
+				     interface->name);
 		if (error) {
 			diag_error(apply->diag, interface_place(apply, interface->name),
 				   "interface '%s': %s", interface->name, strerror(-error));

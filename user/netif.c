@@ -9,6 +9,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -130,20 +131,39 @@ int netif_index(const char *name, uint32_t *ret_ifindex)
 	return 0;
 }
 
+/* An interface's ioctl. 0 or negative errno. */
+static int ask(const char *name, unsigned long what, struct ifreq *request)
+{
+	autofd int fd = -1;
+
+	if (strlen(name) >= sizeof(request->ifr_name))
+		return -ENODEV;
+	memcpy(request->ifr_name, name, strlen(name)); /* the rest is zero */
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	return ioctl(fd, what, request) < 0 ? -errno : 0;
+}
+
+int netif_is_ethernet(const char *name)
+{
+	struct ifreq request = { 0 };
+	int result = ask(name, SIOCGIFHWADDR, &request);
+
+	if (result < 0)
+		return result;
+	return request.ifr_hwaddr.sa_family == ARPHRD_ETHER ||
+	       request.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK;
+}
+
 int netif_driver(const char *name, char ret_driver[32])
 {
 	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
 	struct ifreq request = { .ifr_data = (void *)&info };
-	autofd int fd = -1;
+	int result = ask(name, SIOCETHTOOL, &request);
 
-	if (strlen(name) >= sizeof(request.ifr_name))
-		return -ENODEV;
-	memcpy(request.ifr_name, name, strlen(name)); /* the rest is zero */
-	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	if (ioctl(fd, SIOCETHTOOL, &request) < 0)
-		return -errno;
+	if (result < 0)
+		return result;
 	snprintf(ret_driver, 32, "%s", info.driver);
 	return 0;
 }

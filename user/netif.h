@@ -21,6 +21,12 @@ int netif_default_routes(struct netif_name *ret_names, size_t n_names);
 /* 0, or -ENODEV where there is no interface of that name. */
 int netif_index(const char *name, uint32_t *ret_ifindex);
 
+/*
+ * Whether its frames begin with an Ethernet header, which those of tun, WireGuard and PPP do not:
+ * 1, 0 or negative errno.
+ */
+int netif_is_ethernet(const char *name);
+
 /* The name of the driver ("veth", "virtio_net"); -EOPNOTSUPP where it tells none. */
 int netif_driver(const char *name, char ret_driver[32]);
 

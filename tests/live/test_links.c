@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The links that Stile stands on: loopback, tagged and untagged, both modes; and what is asked. */
 #include <stdio.h>
+#include <string.h>
 
 #include "check.h"
 #include "live.h"
@@ -95,7 +96,25 @@ static void test_modes(void)
 	check_storm(&live, LIVE_SERVER, "127.0.0.2", "127.0.0.1:80");
 }
 
+static void test_no_ethernet(void)
+{
+	autooutput struct output reload = {};
+	autolive struct live live;
+
+	if (!live_begin(&live, "tun"))
+		return;
+	live_shell(&live, LIVE_SERVER, "ip tuntap add mode tun name tun0");
+	if (!live_start(&live, "interfaces: {srv0: {}, tun0: {}}\n"))
+		return;
+	reload = live_stile(&live, "reload");
+	CHECK_EQ("it is attached", reload.code, 0);
+	CHECK("a warning says that it protects nothing",
+	      reload.text && strstr(reload.text, "'tun0' has no Ethernet headers"));
+	CHECK("and only there", reload.text && !strstr(reload.text, "'srv0' has"));
+}
+
 CHECK_SUITE(links, { "loopback", test_loopback },
 	    { "a tagged link in generic mode", test_tagged_generic },
 	    { "a tagged link in native mode", test_tagged_native },
-	    { "two interfaces, each in its mode", test_modes });
+	    { "two interfaces, each in its mode", test_modes },
+	    { "an interface without Ethernet headers", test_no_ethernet });
