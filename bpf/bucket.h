@@ -114,7 +114,7 @@ static __always_inline bool bucket_charge(const struct stile_limiter *limiter, _
 			lack += limiter->token;
 		else if (lack < limiter->depth)
 			lack = limiter->depth; /* a bucket cannot be emptier than empty */
-		*ret_charged = moment + lack;
+		*ret_charged = moment + lack ? moment + lack : 1; /* 0 is a new bucket */
 		return admits;
 	}
 	window = bucket_window(limiter, state, now);

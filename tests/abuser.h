@@ -17,9 +17,9 @@ struct abuser_plan {
 	uint64_t tick;	   /* ns; 0: the precise clock */
 	uint64_t duration; /* ns */
 	uint64_t seed;
-	uint64_t flood; /* forged packets per second */
-	/* Of each forged source: how many packets, and how many others' come between two of them. */
-	unsigned int packets, between;
+	uint64_t flood;			   /* forged packets per second */
+	unsigned int packets;		   /* of each forged source */
+	unsigned int between;		   /* packets of others between two of them */
 	unsigned int clients, client_rate; /* packets per second of each */
 	unsigned int abusers, abuser_rate;
 };
