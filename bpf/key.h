@@ -98,13 +98,16 @@ static __always_inline __u64 hash_word(__u64 word, const __u64 seed[2])
 	return word;
 }
 
-/* The index of @key's set in a table of @limiter->sets. */
+/*
+ * The index of @key's set in a table of @limiter->sets. In host order, because a product spreads
+ * its lower bits, and those are where neighbours differ.
+ */
 static __always_inline __u32 key_set(const struct stile_limiter *limiter, const struct key *key)
 {
-	__u64 hash = hash_word(key->hi, limiter->seed);
+	__u64 hash = hash_word(swap64(key->hi), limiter->seed);
 
 	if (limiter->wide)
-		hash = hash_word(hash ^ key->lo, limiter->seed);
+		hash = hash_word(hash ^ swap64(key->lo), limiter->seed);
 	return ((hash >> 32) * limiter->sets) >> 32;
 }
 

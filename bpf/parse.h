@@ -179,10 +179,10 @@ static __always_inline int parse_ipv6(struct parse_cursor *cursor, struct pkt *p
 
 	if (!ip || ip->version != 6)
 		return STILE_REASON_TRUNCATED;
-	pkt->source.word[0] = parse_address(&ip->saddr.in6_u.u6_addr32[0]);
-	pkt->source.word[1] = parse_address(&ip->saddr.in6_u.u6_addr32[2]);
-	pkt->destination.word[0] = parse_address(&ip->daddr.in6_u.u6_addr32[0]);
-	pkt->destination.word[1] = parse_address(&ip->daddr.in6_u.u6_addr32[2]);
+	pkt->source.word[0] = parse_address(&ip->saddr.s6_addr32[0]);
+	pkt->source.word[1] = parse_address(&ip->saddr.s6_addr32[2]);
+	pkt->destination.word[0] = parse_address(&ip->daddr.s6_addr32[0]);
+	pkt->destination.word[1] = parse_address(&ip->daddr.s6_addr32[2]);
 	if (address_is_ipv4(&pkt->source))
 		return STILE_REASON_MARTIAN;
 	pkt->l3 = cursor->offset;

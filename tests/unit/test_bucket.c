@@ -3,10 +3,9 @@
  * One bucket at chosen moments: edges of windows, clocks that differ, the highest limits, and every
  * packed field as it wraps. test_model.c walks at random between them.
  */
-#include "bucket.h"
-
 #include <stdint.h>
 
+#include "bucket.h"
 #include "check.h"
 #include "random.h"
 #include "util.h"
@@ -283,7 +282,7 @@ static void test_refund(void)
 	CHECK_EQ("has one again", admits_at(&tokens, &state, 9 * S), 1);
 }
 
-/* A bucket without debt and a new one are told the same for ever after, at any clock that goes on. */
+/* A bucket without debt and a new one are told the same for ever after. */
 static void test_debt(void)
 {
 	const struct stile_limiter limiters[] = {
