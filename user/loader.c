@@ -130,12 +130,12 @@ static int size_maps(struct stile_bpf *skeleton, const struct policy *policy)
 /* libbpf loads the program; the outer map's template is needed until it has. */
 static int load_program(struct stile_bpf *skeleton)
 {
-	autofd int template = loader_create_template();
+	autofd int shape = loader_create_template();
 	int error;
 
-	if (template < 0)
-		return template;
-	error = bpf_map__set_inner_map_fd(skeleton->maps.stile_limiters, template);
+	if (shape <0)
+		return shape;
+	error = bpf_map__set_inner_map_fd(skeleton->maps.stile_limiters, shape);
 	return error ? error : stile_bpf__load(skeleton);
 }
 
@@ -163,7 +163,9 @@ static int put_tables(struct loader *loader, const struct policy *policy,
 
 		if (limiter->sets == 0)
 			continue;
-		table = open_table(loader, limiter, policy->kept[slot] ? kept->limiters[slot] : -1);
+		table = open_table(loader, limiter,
+				   policy->tables[slot] == POLICY_TABLE_KEPT ? kept->limiters[slot]
+									     : -1);
 		if (table < 0)
 			return table;
 		loader->tables[slot] = table;
