@@ -133,7 +133,7 @@ static int load_program(struct stile_bpf *skeleton)
 	autofd int shape = loader_create_template();
 	int error;
 
-	if (shape <0)
+	if (shape < 0)
 		return shape;
 	error = bpf_map__set_inner_map_fd(skeleton->maps.stile_limiters, shape);
 	return error ? error : stile_bpf__load(skeleton);
