@@ -66,7 +66,7 @@ static void place_interfaces(struct stile_policy *policy)
 	}
 }
 
-/* What the next load goes on with. */
+/* What the next load may go on with; the policy says which tables. */
 static void keep(const struct prog *prog, const struct policy *next, struct loader_kept *ret_kept)
 {
 	char name[STILE_NAME_SIZE + 8];
@@ -80,7 +80,7 @@ static void keep(const struct prog *prog, const struct policy *next, struct load
 	ret_kept->replies = prog_map(prog, "replies");
 	ret_kept->attempts = prog_map(prog, "attempts");
 	for (size_t slot = 0; slot < STILE_LIMITERS_MAX; slot++) {
-		if (!next->kept[slot])
+		if (!*next->kernel.limiters[slot].name)
 			continue;
 		snprintf(name, sizeof(name), "limiter-%s", next->kernel.limiters[slot].name);
 		ret_kept->limiters[slot] = prog_map(prog, name);
