@@ -121,9 +121,7 @@ $(O)/lint/%.ok: %.c $(filter %.h,$(SOURCES)) .clang-tidy | $(O)/stile.skel.h $(B
 	@touch $@
 lint: $(patsubst %.c,$(O)/lint/%.ok,$(filter %.c,$(SOURCES)))	## formatter, clang-tidy, layer rules, budgets
 	@clang-format --dry-run -Werror $(SOURCES)
-	@sh scripts/check-layers.sh
-	@sh scripts/check-style.sh
-	@sh scripts/check-docs.sh
+	@code=0; for rules in layers style docs; do sh scripts/check-$$rules.sh || code=1; done; exit $$code
 	@for script in $(filter-out scripts/packages,$(wildcard scripts/* tests/*.sh tests/*/*.sh .ci/run)); do \
 		sh -n $$script || exit 1; done
 	$(if $(wildcard docs/*.[58]),@mandoc -T lint -W warning $(wildcard docs/*.[58]))
