@@ -128,8 +128,7 @@ lint: $(patsubst %.c,$(O)/lint/%.ok,$(filter %.c,$(SOURCES)))	## formatter, clan
 
 # To use it
 run: all		## the daemon in the foreground, in a playground unless ARGS has -i IFACE
-	@case " $(subst ',,$(ARGS))" in *\ -i*) exec $(O)/stile run $(ARGS) ;; esac; \
-		O='$(O)' exec sh scripts/playground $(ARGS)
+	@O='$(O)' exec sh scripts/playground $(ARGS)
 demo: all $(TOOLS)		## a service under a storm, without Stile and with it
 	@O='$(O)' sh scripts/demo $(ARGS)
 install: all		## into $(DESTDIR)$(PREFIX)
