@@ -27,6 +27,12 @@ static __always_inline struct ruling judge_drop(enum stile_reason reason)
 	return (struct ruling){ STILE_VERDICT_DROP, reason, 0 };
 }
 
+/* A packet that could not be read for @reason. When in doubt it passes. */
+static __always_inline struct ruling judge_unread(enum stile_reason reason)
+{
+	return reason == STILE_REASON_TINY_FRAGMENT ? judge_drop(reason) : judge_pass(reason);
+}
+
 /* Flags that belong to no connection: scanners and broken stacks send them. */
 static __always_inline bool judge_flags_are_bad(__u8 flags)
 {

@@ -198,8 +198,9 @@ static __always_inline int parse_tcp(struct parse_cursor *cursor, struct pkt *pk
 	struct tcphdr *tcp = parse_at(cursor, cursor->offset, sizeof(*tcp));
 	__u32 behind;
 
+	/* Put together again it would be a SYN that nobody judged (RFC 1858, 2.1). */
 	if (!tcp)
-		return cursor->more ? STILE_REASON_FRAGMENT : STILE_REASON_TRUNCATED;
+		return cursor->more ? STILE_REASON_TINY_FRAGMENT : STILE_REASON_TRUNCATED;
 	pkt->protocol = STILE_PROTOCOL_TCP;
 	pkt->sport = swap16(tcp->source);
 	pkt->dport = swap16(tcp->dest);

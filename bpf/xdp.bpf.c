@@ -67,7 +67,7 @@ static __always_inline struct ruling judge_packet(struct xdp_md *ctx, struct pkt
 	if (unread == PARSE_EXTENDED)
 		unread = read_extended(ctx, pkt);
 	if (unread != PARSE_OK)
-		return judge_pass(unread);
+		return judge_unread(unread);
 	classify(pkt, interface, control, &class);
 	if (!class.settled)
 		return judge_event(ctx, pkt, &class);

@@ -106,6 +106,7 @@ static bool occurs(size_t verdict, size_t reason)
 	switch (reason) {
 	case STILE_REASON_BLOCKED:
 	case STILE_REASON_BAD_FLAGS:
+	case STILE_REASON_TINY_FRAGMENT:
 		return verdict == STILE_VERDICT_DROP;
 	case STILE_REASON_LIMITED:
 		return verdict != STILE_VERDICT_PASS;

@@ -28,7 +28,8 @@ static bool is_reason_of_parse(int reason)
 {
 	return reason == STILE_REASON_NOT_IP || reason == STILE_REASON_TRUNCATED ||
 	       reason == STILE_REASON_FRAGMENT || reason == STILE_REASON_EXT_HEADER ||
-	       reason == STILE_REASON_NOT_TRANSPORT || reason == STILE_REASON_MARTIAN;
+	       reason == STILE_REASON_NOT_TRANSPORT || reason == STILE_REASON_MARTIAN ||
+	       reason == STILE_REASON_TINY_FRAGMENT;
 }
 
 static uint16_t read16(const uint8_t *bytes)
