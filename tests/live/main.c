@@ -4,15 +4,19 @@
  * child, so that whatever becomes of them, what they made is taken away again; and what a test
  * leaves behind although it ended is a failure.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "live.h"
+
+#define LOCK "/run/lock/stile-test-live"
 
 static volatile sig_atomic_t child;
 
@@ -53,12 +57,28 @@ static int wait_for_tests(void)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
 }
 
+/* Two runs at once would sweep away each other's worlds. It is held to the end of this process. */
+static bool wait_for_turn(void)
+{
+	int fd = open(LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return true;
+	printf("waiting for another run of the live tests to end\n");
+	(void)fflush(stdout);
+	return fd >= 0 && flock(fd, LOCK_EX) == 0;
+}
+
 int main(int argc, char **argv)
 {
 	int code, processes, others;
 
 	if (!check_privileged())
 		return check_main(argc, argv);
+	if (!wait_for_turn()) {
+		perror(LOCK);
+		return EXIT_FAILURE;
+	}
 	(void)live_sweep();
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	child = fork();
