@@ -15,6 +15,7 @@
 #include "apply.h"
 #include "apply_links.h"
 #include "apply_previous.h"
+#include "apply_tables.h"
 #include "loader.h"
 #include "netif.h"
 #include "policy.h"
@@ -32,6 +33,7 @@ struct apply {
 	struct policy policy;
 	struct loader *loader;
 	struct apply_links links;
+	struct apply_tables tables;
 };
 
 /* Tells what was tried and why it failed; returns @error. */
@@ -184,10 +186,16 @@ static int swap(struct apply *apply)
 {
 	int error;
 
+	error = apply_tables_open(apply->pins, &apply->previous.policy, &apply->policy.kernel,
+				  &apply->tables);
+	if (error)
+		return report(apply, "open the bucket tables", error);
+	apply_tables_fill(&apply->tables);
 	error = apply_links_do(apply->pins, &apply->links, loader_program(apply->loader),
 			       apply->diag);
 	if (error)
 		return error;
+	apply_tables_catch_up(&apply->tables);
 	error = pins_switch(apply->pins, apply->policy.kernel.generation);
 	if (error)
 		apply_links_undo(apply->pins, &apply->links, apply->diag);
@@ -199,6 +207,7 @@ static void tidy(struct apply *apply)
 {
 	int error;
 
+	apply_tables_warn(&apply->tables, apply->diag);
 	error = apply_links_prune(apply->pins, &apply->links);
 	if (error)
 		diag_warning(apply->diag, nowhere, "detach from interfaces no longer named: %s",
@@ -222,12 +231,8 @@ static void tell(const struct apply *apply, struct apply_result *ret_result)
 		interface->adopted = link->plan == APPLY_SWAP;
 	}
 	for (size_t slot = 1; slot < STILE_LIMITERS_MAX; slot++) {
-		if (apply->policy.kernel.limiters[slot].sets == 0)
-			continue;
-		if (apply->policy.kept[slot])
-			result.n_tables_kept++;
-		else
-			result.n_tables_new++;
+		if (apply->policy.kernel.limiters[slot].sets)
+			result.n_tables[apply->policy.tables[slot]]++;
 	}
 	*ret_result = result;
 }
@@ -276,6 +281,7 @@ static void apply_release(struct apply **apply)
 	if (!*apply)
 		return;
 	apply_links_release(&(*apply)->links);
+	apply_tables_release(&(*apply)->tables);
 	loader_free((*apply)->loader);
 	policy_release(&(*apply)->policy);
 	apply_previous_release(&(*apply)->previous);

@@ -13,6 +13,7 @@
 #include "config.h"
 #include "diag.h"
 #include "pins.h"
+#include "policy.h"
 
 struct apply_interface {
 	char name[16];
@@ -24,8 +25,7 @@ struct apply_result {
 	uint64_t generation;
 	struct apply_interface interfaces[STILE_INTERFACES_MAX];
 	unsigned int n_interfaces;
-	unsigned int n_tables_kept;
-	unsigned int n_tables_new;
+	unsigned int n_tables[_POLICY_TABLE_MAX]; /* by what became of them */
 };
 
 /*

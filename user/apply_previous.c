@@ -99,7 +99,7 @@ int apply_previous_open_tables(const struct pins *pins, const struct policy *pol
 		const struct snapshot_shape shape = { name, sizeof(__u32),
 						      sizeof(struct stile_set) };
 
-		if (!policy->kept[slot])
+		if (policy->tables[slot] != POLICY_TABLE_KEPT)
 			continue;
 		snprintf(name, sizeof(name), "limiter-%.*s", STILE_NAME_SIZE,
 			 previous->policy.limiters[slot].name);

@@ -27,7 +27,7 @@ struct apply_previous {
 int apply_previous_read(const struct pins *pins, struct diag *diag,
 			struct apply_previous *ret_previous);
 
-/* Opens the bucket tables that @policy goes on with. 0 or negative errno. */
+/* Opens the bucket tables that @policy keeps. 0 or negative errno. */
 int apply_previous_open_tables(const struct pins *pins, const struct policy *policy,
 			       struct apply_previous *previous);
 

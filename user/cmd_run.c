@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
-#include <systemd/sd-daemon.h>
 #include <time.h>
 
 #include <event2/event.h>
@@ -22,8 +21,11 @@
 #include "loader.h"
 #include "log.h"
 #include "names.h"
+#include "notify.h"
 #include "pidfile.h"
 #include "util.h"
+
+#define TABLES_TEXT_SIZE 64
 
 enum run_event { RUN_TERM, RUN_INT, RUN_HUP, RUN_TICK, RUN_EVENTS };
 
@@ -65,8 +67,7 @@ static void tell_systemd(const struct run *run)
 	for (unsigned int i = 0; i < applied->n_interfaces; i++)
 		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s", i ? ", " : "",
 				       applied->interfaces[i].name);
-	(void)sd_notifyf(0, "READY=1\nSTATUS=Generation %" PRIu64 " on %s", applied->generation,
-			 names); /* without systemd there is nobody to tell */
+	notify("READY=1\nSTATUS=Generation %" PRIu64 " on %s", applied->generation, names);
 }
 
 static void log_applied(const struct run *run)
@@ -79,8 +80,18 @@ static void log_applied(const struct run *run)
 			 policy_mode_names[applied->interfaces[i].mode]);
 }
 
+/* What became of the limiters' tables. Returns @text. */
+static const char *tables_text(const struct apply_result *applied, char text[TABLES_TEXT_SIZE])
+{
+	snprintf(text, TABLES_TEXT_SIZE, "%u kept, %u copied, %u new",
+		 applied->n_tables[POLICY_TABLE_KEPT], applied->n_tables[POLICY_TABLE_COPIED],
+		 applied->n_tables[POLICY_TABLE_NEW]);
+	return text;
+}
+
 static char *describe_reload(const struct run *run, const struct diag *diag, bool ok)
 {
+	char tables[TABLES_TEXT_SIZE];
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -89,9 +100,8 @@ static char *describe_reload(const struct run *run, const struct diag *diag, boo
 		return NULL;
 	diag_print(diag, out);
 	if (ok)
-		fprintf(out, "generation %" PRIu64 " in force, bucket tables: %u kept, %u new\n",
-			run->applied.generation, run->applied.n_tables_kept,
-			run->applied.n_tables_new);
+		fprintf(out, "generation %" PRIu64 " in force, bucket tables: %s\n",
+			run->applied.generation, tables_text(&run->applied, tables));
 	else
 		fputs("nothing was changed\n", out);
 	if (fclose(out) != 0) {
@@ -103,22 +113,22 @@ static char *describe_reload(const struct run *run, const struct diag *diag, boo
 
 bool run_reload(struct run *run, char **ret_text)
 {
+	char tables[TABLES_TEXT_SIZE];
 	struct timespec now;
 	struct diag diag;
 	bool ok;
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail: the clock exists */
-	(void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
-			 (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
+	notify("RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
+	       (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
 	diag_init(&diag, "");
 	ok = run_load(run, &diag) == 0;
 	log_diag(&diag);
 	if (ok) {
 		run->counts.reloads_ok++;
 		log_applied(run);
-		log_info("reloaded: generation %" PRIu64 ", bucket tables: %u kept, %u new",
-			 run->applied.generation, run->applied.n_tables_kept,
-			 run->applied.n_tables_new);
+		log_info("reloaded: generation %" PRIu64 ", bucket tables: %s",
+			 run->applied.generation, tables_text(&run->applied, tables));
 	} else {
 		run->counts.reloads_failed++;
 		log_error("reload refused: nothing was changed");
@@ -181,6 +191,7 @@ static bool add_events(struct run *run, struct event *events[RUN_EVENTS])
 
 static int start(struct run *run)
 {
+	char tables[TABLES_TEXT_SIZE];
 	struct diag diag;
 	int error;
 
@@ -197,8 +208,8 @@ static int start(struct run *run)
 		log_info("no " STILE_CONFIG_PATH ": safe defaults, 500 connections a second and "
 			 "client on every TCP port");
 	log_applied(run);
-	log_info("stile " STILE_VERSION ": generation %" PRIu64 ", bucket tables: %u kept, %u new",
-		 run->applied.generation, run->applied.n_tables_kept, run->applied.n_tables_new);
+	log_info("stile " STILE_VERSION ": generation %" PRIu64 ", bucket tables: %s",
+		 run->applied.generation, tables_text(&run->applied, tables));
 	if (run->http)
 		log_info("metrics on %s port %u", run->config.metrics_host, http_port(run->http));
 	run->counts.last_reload_ok = true;
@@ -211,7 +222,7 @@ static int stop(struct run *run)
 	struct run_servers servers = { .http = run->http, .control = run->control };
 	int error;
 
-	(void)sd_notify(0, "STOPPING=1"); /* without systemd there is nobody to tell */
+	notify("STOPPING=1");
 	run_servers_free(&servers);
 	if (run->config.keep_on_stop) {
 		log_info("stopped: protection stays in place (on_stop: keep)");

@@ -17,7 +17,7 @@ struct loader;
 /* Maps that live on from one load to the next; -1: make a new one. Borrowed. */
 struct loader_kept {
 	int packets, decisions, tables, replies, attempts;
-	int limiters[STILE_LIMITERS_MAX]; /* bucket tables, by slot, where policy->kept says so */
+	int limiters[STILE_LIMITERS_MAX]; /* bucket tables, by slot, where policy->tables says so */
 };
 
 /* Calls @sink with every line that libbpf has to say; NULL, the default: with none. */

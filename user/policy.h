@@ -23,6 +23,14 @@ struct policy_machine {
 	void *context;
 };
 
+/* What becomes of a limiter's bucket table. */
+enum policy_table {
+	POLICY_TABLE_NEW,    /* it starts empty */
+	POLICY_TABLE_KEPT,   /* it goes on as it is */
+	POLICY_TABLE_COPIED, /* its buckets go on in another one, see carry.h */
+	_POLICY_TABLE_MAX,
+};
+
 struct policy_source {
 	struct stile_source_key key;
 	struct stile_source value;
@@ -35,8 +43,7 @@ struct policy_host {
 
 struct policy {
 	struct stile_policy kernel;
-	/* kept[slot]: the limiter goes on with the table it had under the previous policy. */
-	bool kept[STILE_LIMITERS_MAX];
+	enum policy_table tables[STILE_LIMITERS_MAX]; /* by slot */
 	struct policy_host *hosts;
 	size_t n_hosts;
 	struct stile_ports *ports; /* at least one row */

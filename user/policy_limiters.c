@@ -113,27 +113,46 @@ static void compile_table(const struct config_limiter *in, struct stile_limiter 
 			       (10 * ways));
 }
 
-/* Limit and burst may differ: what a bucket has seen counts against the new ones. */
-static bool is_kept(const struct stile_limiter *before, const struct stile_limiter *now)
+/* Whether buckets mean the same: clients, and what is counted of them. */
+static bool has_history(const struct stile_limiter *before, const struct stile_limiter *now)
 {
 	return strcmp(before->name, now->name) == 0 && before->keyed == now->keyed &&
 	       before->wide == now->wide && before->ipv4_prefix == now->ipv4_prefix &&
 	       before->ipv6_prefix == now->ipv6_prefix && before->algorithm == now->algorithm &&
-	       before->window == now->window && before->sets == now->sets;
+	       before->window == now->window && before->unit == now->unit;
 }
 
-static void compile_seed(struct policy_build *build, uint16_t slot)
+/*
+ * Windows hold events, and events they stay. Time stamps of tokens mean something else once a token
+ * takes another time; whether there may be more of them or fewer does not matter.
+ */
+static enum policy_table table_for(const struct stile_limiter *before,
+				   const struct stile_limiter *now)
+{
+	if (!has_history(before, now))
+		return POLICY_TABLE_NEW;
+	if (before->sets == now->sets && before->token == now->token &&
+	    before->seen_shift >= now->seen_shift)
+		return POLICY_TABLE_KEPT;
+	return POLICY_TABLE_COPIED;
+}
+
+static void compile_history(struct policy_build *build, uint16_t slot)
 {
 	const struct stile_limiter *before = &build->previous->limiters[slot];
 	struct stile_limiter *now = &build->policy->kernel.limiters[slot];
+	enum policy_table table = table_for(before, now);
 
-	build->policy->kept[slot] = is_kept(before, now);
-	if (build->policy->kept[slot]) {
-		memcpy(now->seed, before->seed, sizeof(now->seed));
+	build->policy->tables[slot] = table;
+	if (table == POLICY_TABLE_NEW) {
+		now->seed[0] = build->machine->random(build->machine->context);
+		now->seed[1] = build->machine->random(build->machine->context) | 1;
 		return;
 	}
-	now->seed[0] = build->machine->random(build->machine->context);
-	now->seed[1] = build->machine->random(build->machine->context) | 1;
+	memcpy(now->seed, before->seed, sizeof(now->seed));
+	/* Coarser ticks than it needs do no harm; other ticks than are in it would. */
+	if (table == POLICY_TABLE_KEPT)
+		now->seen_shift = before->seen_shift;
 }
 
 static void compile_limiter(struct policy_build *build, size_t index)
@@ -157,7 +176,7 @@ static void compile_limiter(struct policy_build *build, size_t index)
 	out->clock = (uint8_t)clock_for(out, build->machine->tick);
 	out->seen_shift = seen_shift(out);
 	compile_table(in, out);
-	compile_seed(build, build->limiters[index]);
+	compile_history(build, build->limiters[index]);
 }
 
 void policy_build_limiters(struct policy_build *build)

@@ -5,10 +5,8 @@
  */
 #include <string.h>
 
-#include "../bpf/table.h"
+#include "sets.h"
 #include "snapshot_table.h"
-
-#define COPY_TRIES 1000
 
 uint64_t snapshot_table_clock(const struct stile_policy *policy,
 			      const struct stile_limiter *limiter, uint64_t now)
@@ -21,61 +19,17 @@ uint64_t snapshot_table_clock(const struct stile_policy *policy,
 	return policy->tick ? now - since % policy->tick : policy->tick_base;
 }
 
-/* A set in memory of our own; both kinds share one layout up to what table_set() looks at. */
-union set {
-	struct stile_set narrow;
-	struct stile_set_wide wide;
-};
-
-/*
- * A way that changes hands gets its key last, so a set whose lock is free and whose keys stand
- * still was read whole. Where ways change hands without a pause, what was read last has to do.
- */
-static void copy_set(const struct stile_limiter *limiter, const void *sets, uint32_t index,
-		     union set *ret_set)
-{
-	const union set *set = (const union set *)sets + index;
-	size_t keys = limiter->wide ? sizeof(set->wide.key) : sizeof(set->narrow.key);
-
-	for (int i = 0; i < COPY_TRIES; i++) {
-		memcpy(ret_set, set, sizeof(*ret_set));
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (!ret_set->narrow.lock && !load_once(set->narrow.lock) &&
-		    memcmp(ret_set, set, keys) == 0)
-			return;
-	}
-}
-
-static struct table_set ways_of(const struct stile_limiter *limiter, union set *set)
-{
-	return limiter->wide ? table_set_wide(&set->wide) : table_set(&set->narrow);
-}
-
-static struct key key_at(const struct table_set *set, uint32_t way)
-{
-	if (set->wide)
-		return (struct key){ set->key[2 * way], set->key[2 * way + 1] };
-	return (struct key){ set->key[way], 0 };
-}
-
-static bool is_empty(const struct table_set *set, uint32_t way)
-{
-	const struct key key = key_at(set, way);
-
-	return (key.hi | key.lo) == 0 || key.hi == KEY_NOBODY;
-}
-
 uint64_t snapshot_table_live(const struct stile_limiter *limiter, const void *sets, uint64_t clock)
 {
 	uint64_t live = 0;
-	union set copy;
+	union sets_set copy;
 
 	for (uint32_t i = 0; i < limiter->sets; i++) {
-		struct table_set set = ways_of(limiter, &copy);
+		struct table_set set = sets_ways(limiter, &copy);
 
-		copy_set(limiter, sets, i, &copy);
+		(void)sets_copy(limiter, sets, i, &copy); /* a moment ago will do */
 		for (uint32_t way = 0; way < set.ways; way++)
-			live += !is_empty(&set, way) &&
+			live += !sets_is_empty(&set, way) &&
 				bucket_debt(limiter, set.state[way], clock) != 0;
 	}
 	return live;
@@ -172,15 +126,15 @@ size_t snapshot_table_clients(const struct snapshot_table_view *view, uint32_t i
 			      struct snapshot_client clients[STILE_SET_WAYS])
 {
 	const struct stile_limiter *limiter = &view->policy->limiters[view->slot];
-	union set copy;
-	struct table_set set = ways_of(limiter, &copy);
+	union sets_set copy;
+	struct table_set set = sets_ways(limiter, &copy);
 	size_t n = 0;
 
-	copy_set(limiter, view->sets, index, &copy);
+	(void)sets_copy(limiter, view->sets, index, &copy); /* a moment ago will do */
 	for (uint32_t way = 0; way < set.ways; way++) {
-		if (is_empty(&set, way))
+		if (sets_is_empty(&set, way))
 			continue;
-		fill_client(view, key_at(&set, way), set.state[way], &clients[n]);
+		fill_client(view, sets_key(&set, way), set.state[way], &clients[n]);
 		fill_meta(view, set.meta[way], &clients[n++]);
 	}
 	return n;
@@ -204,15 +158,15 @@ enum snapshot_table_found snapshot_table_find(const struct snapshot_table_view *
 {
 	const struct stile_limiter *limiter = &view->policy->limiters[view->slot];
 	uint64_t clock = snapshot_table_clock(view->policy, limiter, view->now);
-	union set copy;
-	struct table_set set = ways_of(limiter, &copy);
+	union sets_set copy;
+	struct table_set set = sets_ways(limiter, &copy);
 	struct address words;
 	struct key key;
 	uint32_t way;
 
 	memcpy(&words, address, sizeof(words));
 	key = key_of(limiter, &words);
-	copy_set(limiter, view->sets, key_set(limiter, &key), &copy);
+	(void)sets_copy(limiter, view->sets, key_set(limiter, &key), &copy); /* the same */
 	way = table_find(&set, &key);
 	fill_client(view, key, way < set.ways ? set.state[way] : 0, ret_client);
 	if (way < set.ways) {

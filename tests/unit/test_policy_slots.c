@@ -55,20 +55,29 @@ static void test_kept(void)
 {
 	static const struct {
 		const char *what, *limiter;
-		bool kept;
+		enum policy_table table;
 	} rows[] = {
-		{ "the same", "limit: 5, window: 10s", true },
-		{ "another limit", "limit: 6, window: 10s", true },
-		{ "another action", "limit: 5, window: 10s, action: drop", true },
+		{ "the same", "limit: 5, window: 10s", POLICY_TABLE_KEPT },
+		{ "another limit", "limit: 6, window: 10s", POLICY_TABLE_KEPT },
+		{ "another action", "limit: 5, window: 10s, action: drop", POLICY_TABLE_KEPT },
 		{ "another use of a full table", "limit: 5, window: 10s, max_keys_action: allow",
-		  true },
-		{ "the same window in other words", "limit: 5, window: 10000ms", true },
-		{ "another window", "limit: 5, window: 11s", false },
-		{ "another algorithm", "limit: 5, window: 10s, algorithm: fixed_window", false },
-		{ "no keys", "limit: 5, window: 10s, keys: []", false },
-		{ "another prefix of IPv4", "limit: 5, window: 10s, ipv4_prefix: 24", false },
-		{ "another prefix of IPv6", "limit: 5, window: 10s, ipv6_prefix: 56", false },
-		{ "more clients", "limit: 5, window: 10s, max_keys: 100001", false },
+		  POLICY_TABLE_KEPT },
+		{ "the same window in other words", "limit: 5, window: 10000ms",
+		  POLICY_TABLE_KEPT },
+		{ "the same unit in a word", "limit: 5, window: 10s, unit: connections",
+		  POLICY_TABLE_KEPT },
+		{ "more clients", "limit: 5, window: 10s, max_keys: 100100", POLICY_TABLE_COPIED },
+		{ "fewer clients, and another limit", "limit: 6, window: 10s, max_keys: 100",
+		  POLICY_TABLE_COPIED },
+		{ "another window", "limit: 5, window: 11s", POLICY_TABLE_NEW },
+		{ "another algorithm", "limit: 5, window: 10s, algorithm: fixed_window",
+		  POLICY_TABLE_NEW },
+		{ "no keys", "limit: 5, window: 10s, keys: []", POLICY_TABLE_NEW },
+		{ "another prefix of IPv4", "limit: 5, window: 10s, ipv4_prefix: 24",
+		  POLICY_TABLE_NEW },
+		{ "another prefix of IPv6", "limit: 5, window: 10s, ipv6_prefix: 56",
+		  POLICY_TABLE_NEW },
+		{ "wide keys", "limit: 5, window: 10s, ipv6_prefix: 65", POLICY_TABLE_NEW },
 	};
 	struct policy first, next;
 
@@ -76,7 +85,7 @@ static void test_kept(void)
 				 "listeners: {w: {rate_limiter_name: x}}",
 				 NULL, &first))
 		return;
-	CHECK_EQ("at first there is nothing to keep", first.kept[1], false);
+	CHECK_EQ("at first there is nothing to keep", first.tables[1], POLICY_TABLE_NEW);
 	first.kernel.limiters[1].seed[0] = 1234;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char text[256];
@@ -87,9 +96,9 @@ static void test_kept(void)
 			 rows[i].limiter);
 		if (!policy_text_compile(text, &first.kernel, &next))
 			continue;
-		CHECK_EQ(rows[i].what, next.kept[1], rows[i].kept);
+		CHECK_EQ(rows[i].what, next.tables[1], rows[i].table);
 		CHECK_EQ("a table's secret goes with it", next.kernel.limiters[1].seed[0] == 1234,
-			 rows[i].kept);
+			 rows[i].table != POLICY_TABLE_NEW);
 		CHECK_EQ("half of it is odd", next.kernel.limiters[1].seed[1] & 1, 1);
 		policy_release(&next);
 	}
@@ -98,19 +107,35 @@ static void test_kept(void)
 
 static void test_kept_tokens(void)
 {
-	static const char format[] = "rate_limiters: {x: {algorithm: token_bucket, window: 1s, "
+	static const char format[] = "rate_limiters: {x: {algorithm: token_bucket, window: %s, "
 				     "limit: %d, burst: %d}}\n"
 				     "listeners: {w: {rate_limiter_name: x}}";
+	static const struct {
+		const char *what, *window;
+		int limit, burst;
+		enum policy_table table;
+	} rows[] = {
+		{ "the same", "1s", 10, 20, POLICY_TABLE_KEPT },
+		{ "a smaller burst counts in the same tokens", "1s", 10, 5, POLICY_TABLE_KEPT },
+		{ "so does a larger one", "1s", 10, 21, POLICY_TABLE_KEPT },
+		{ "but for times that need coarser ticks", "1s", 10, 2000, POLICY_TABLE_COPIED },
+		{ "another limit counts in others", "1s", 5, 20, POLICY_TABLE_COPIED },
+		{ "another window is another limiter", "2s", 20, 20, POLICY_TABLE_NEW },
+	};
 	struct policy first, next;
 	char text[256];
 
-	snprintf(text, sizeof(text), format, 10, 20);
+	snprintf(text, sizeof(text), format, "1s", 10, 20);
 	if (!policy_text_compile(text, NULL, &first))
 		return;
-	snprintf(text, sizeof(text), format, 5, 5);
-	if (policy_text_compile(text, &first.kernel, &next)) {
-		CHECK("a lower limit and burst go on with the time stamps", next.kept[1]);
-		CHECK_EQ("in their own times", next.kernel.limiters[1].token, 64000000000 / 5);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		snprintf(text, sizeof(text), format, rows[i].window, rows[i].limit, rows[i].burst);
+		if (!policy_text_compile(text, &first.kernel, &next))
+			continue;
+		CHECK_EQ(rows[i].what, next.tables[1], rows[i].table);
+		if (rows[i].table == POLICY_TABLE_KEPT)
+			CHECK_EQ("the ticks in it stay", next.kernel.limiters[1].seen_shift,
+				 first.kernel.limiters[1].seen_shift);
 		policy_release(&next);
 	}
 	policy_release(&first);
