@@ -96,7 +96,7 @@ play_up() {
 	play_client ip link set play-cli up
 }
 
-# nginx with one worker, its page made by "$1" (a location's content).
+# nginx with one worker, its page made by "$1" (a location's content); "$2": more for all of HTTP.
 play_start_nginx() {
 	cat >"$PLAY_DIRECTORY/nginx.conf" <<-END
 		daemon off;
@@ -106,6 +106,7 @@ play_start_nginx() {
 		events { worker_connections 512; }
 		http {
 			access_log off;
+			${2:-}
 			client_body_temp_path body;
 			proxy_temp_path proxy;
 			fastcgi_temp_path fastcgi;

@@ -45,7 +45,7 @@ static const char config[] =
 	"listeners:\n"
 	"  web: {protocol: tcp, ports: [80], rate_limiter_name: %s}\n";
 
-enum kind { KIND_NOTHING, KIND_DROP, KIND_STILE, KIND_RULE };
+enum kind { KIND_NOTHING, KIND_DROP, KIND_PARSE, KIND_STILE, KIND_RULE };
 
 /* A receiver; rules are put up by one shell command and taken away by another. */
 static const struct receiver {
@@ -54,6 +54,7 @@ static const struct receiver {
 	const char *up, *down;
 } receivers[] = {
 	{ "XDP drop", KIND_DROP, NULL, NULL },
+	{ "XDP parse and drop", KIND_PARSE, NULL, NULL },
 	{ "nothing, a closed port", KIND_NOTHING, NULL, NULL },
 	{ "Stile", KIND_STILE, NULL, NULL },
 	{ "nftables, ingress", KIND_RULE,
@@ -121,6 +122,11 @@ static int program_of(const struct sample *sample)
 {
 	if (sample->receiver->kind == KIND_DROP)
 		return veth_drop_program(sample->veth);
+	if (sample->receiver->kind == KIND_PARSE)
+		return veth_parse_program(sample->veth);
+	/* Where all are refused once their first is through, it stands there as it is. */
+	if (sample->sources->keys)
+		return loader_program(sample->load->loader);
 	return veth_decide_program(sample->veth, loader_program(sample->load->loader));
 }
 

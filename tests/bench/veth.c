@@ -321,6 +321,11 @@ int veth_drop_program(const struct veth *veth)
 	return bpf_program__fd(veth->skeleton->progs.flood_drop);
 }
 
+int veth_parse_program(const struct veth *veth)
+{
+	return bpf_program__fd(veth->skeleton->progs.flood_parse_drop);
+}
+
 int veth_decide_program(const struct veth *veth, int target)
 {
 	uint32_t zero = 0;
