@@ -15,6 +15,7 @@
 #include "apply.h"
 #include "apply_links.h"
 #include "apply_previous.h"
+#include "apply_recover.h"
 #include "apply_tables.h"
 #include "loader.h"
 #include "netif.h"
@@ -244,6 +245,9 @@ static int prepare(struct apply *apply)
 	error = pins_prepare(apply->pins);
 	if (error)
 		return report(apply, "make the directories for pins", error);
+	error = apply_recover(apply->pins);
+	if (error)
+		return report(apply, "finish what a killed process had begun", error);
 	error = resolve_interfaces(apply);
 	if (error == 0)
 		error = apply_previous_read(apply->pins, apply->diag, &apply->previous);

@@ -28,8 +28,8 @@ static int refuse(struct diag *diag, int error)
 	return error == -ENOENT ? -EPROTO : error;
 }
 
-static int read_policy(const struct pins *pins, uint64_t generation,
-		       struct stile_policy *ret_policy)
+int apply_previous_policy(const struct pins *pins, uint64_t generation,
+			  struct stile_policy *ret_policy)
 {
 	const struct snapshot_shape shape = { "policy", sizeof(__u32), sizeof(*ret_policy) };
 	__u32 slot = 0;
@@ -80,7 +80,7 @@ int apply_previous_read(const struct pins *pins, struct diag *diag,
 		return 0;
 	}
 	if (error == 0)
-		error = read_policy(pins, previous.generation, &previous.policy);
+		error = apply_previous_policy(pins, previous.generation, &previous.policy);
 	if (error == 0)
 		error = open_kept(pins, previous.generation, &previous.kept);
 	if (error) {

@@ -23,6 +23,10 @@ struct apply_previous {
 	struct loader_kept kept; /* fds of our own; -1: none */
 };
 
+/* The policy that is pinned for @generation. 0, -EPROTO (another version's) or negative errno. */
+int apply_previous_policy(const struct pins *pins, uint64_t generation,
+			  struct stile_policy *ret_policy);
+
 /* 0, also where there is none; or negative errno, with the reason in @diag. */
 int apply_previous_read(const struct pins *pins, struct diag *diag,
 			struct apply_previous *ret_previous);

@@ -66,6 +66,10 @@ int pins_remove_generation(const struct pins *pins, uint64_t generation);
 int pins_each_link(const struct pins *pins, int (*each)(const char *ifname, void *context),
 		   void *context);
 
+/* The same with the number of every generation that is pinned, whole or not. */
+int pins_each_generation(const struct pins *pins, int (*each)(uint64_t generation, void *context),
+			 void *context);
+
 /* Removes the root and the lock where nothing is pinned, after a start that was refused. */
 void pins_remove_empty(const struct pins *pins);
 

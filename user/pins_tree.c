@@ -197,6 +197,30 @@ int pins_each_link(const struct pins *pins, int (*each)(const char *ifname, void
 	return directory_each(pins->root, link_each, &links);
 }
 
+struct generations {
+	int (*each)(uint64_t generation, void *context);
+	void *context;
+};
+
+static int generation_each(int directory, const char *name, void *context)
+{
+	const struct generations *generations = context;
+	uint64_t generation;
+
+	(void)directory; /* only the number is asked for */
+	if (!generation_parse(name, &generation))
+		return 0;
+	return generations->each(generation, generations->context);
+}
+
+int pins_each_generation(const struct pins *pins, int (*each)(uint64_t generation, void *context),
+			 void *context)
+{
+	struct generations generations = { .each = each, .context = context };
+
+	return directory_each(pins->root, generation_each, &generations);
+}
+
 static int remove_link(const char *ifname, void *context)
 {
 	const struct pins *pins = context;

@@ -30,10 +30,16 @@ bool live_write(const struct live *live, const char *file, const char *text)
 /* A path and no abstract name: those are per network namespace. */
 static bool open_notify(struct live *live, struct sockaddr_un *address)
 {
+	char message[1024];
+
 	address->sun_family = AF_UNIX;
 	snprintf(address->sun_path, sizeof(address->sun_path), "%s/notify", live->directory);
-	if (live->notify >= 0)
+	if (live->notify >= 0) {
+		/* What the daemon before said of its reloads must not be taken for this one's. */
+		while (recv(live->notify, message, sizeof(message), MSG_DONTWAIT) > 0)
+			continue;
 		return true;
+	}
 	live->notify = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	return live->notify >= 0 &&
 	       bind(live->notify, (struct sockaddr *)address, sizeof(*address)) == 0;

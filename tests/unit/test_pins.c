@@ -140,8 +140,15 @@ static void test_links(void)
 	CHECK_EQ("the root, again", mkdir(pins.root, 0755), 0);
 }
 
+static int add_up(uint64_t generation, void *context)
+{
+	*(uint64_t *)context += generation;
+	return 0;
+}
+
 static void test_generations(void)
 {
+	uint64_t sum = 0;
 	uint64_t current = 99;
 	char path[PATH_MAX];
 
@@ -164,6 +171,8 @@ static void test_generations(void)
 
 	CHECK_EQ("the next", pins_create_generation(&pins, 2), 0);
 	CHECK_EQ("one that a killed process left", pins_create_generation(&pins, 3), 0);
+	CHECK_EQ("all of them are found", pins_each_generation(&pins, add_up, &sum), 0);
+	CHECK_EQ("by their numbers", sum, 1 + 2 + 3);
 	make_pin(3, "control");
 	CHECK_EQ("its path", pins_path_current(&pins, NULL, path), 0);
 	memcpy(strrchr(path, '/'), "/next", sizeof("/next"));
