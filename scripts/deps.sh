@@ -49,9 +49,9 @@ enabled_services() {
 
 # Runs as root: installs $1, space-separated entries.
 install_all() {
-	before=$(mktemp)
+	before=$(mktemp) log=$(mktemp)
 	made_policy=
-	trap 'rm -f "$before"; [ -z "$made_policy" ] || rm -f "$policy"' EXIT
+	trap 'rm -f "$before" "$log"; [ -z "$made_policy" ] || rm -f "$policy"' EXIT
 	trap 'exit 1' INT TERM HUP
 	list_installed >"$before"
 	if [ ! -e "$policy" ]; then
@@ -59,9 +59,13 @@ install_all() {
 		made_policy=yes
 		chmod 755 "$policy"
 	fi
-	apt-get -q update || echo 'apt-get update failed: going on with the lists that are there' >&2
+	apt-get -qq update || echo 'apt-get update failed: going on with the lists that are there' >&2
 	# shellcheck disable=SC2046,SC2086
-	apt-get -q install -y --no-install-recommends -o Acquire::Retries=3 $(choose $1)
+	if ! apt-get -qq install -y --no-install-recommends -o Acquire::Retries=3 \
+		-o Dpkg::Use-Pty=0 $(choose $1) >"$log" 2>&1; then
+		cat "$log" >&2
+		exit 1
+	fi
 	if [ -d /run/systemd/system ]; then
 		list_installed | comm -13 "$before" - | enabled_services |
 			while read -r unit; do
