@@ -312,25 +312,27 @@ static __always_inline enum table_answer table_try(const struct table_set *set,
 	return admits ? TABLE_ALLOWED : counts ? TABLE_COUNTED : TABLE_LIMITED;
 }
 
-/* Takes back a charge of a moment ago, where the client still has its bucket. */
+/*
+ * Takes back a charge of a moment ago, where the client still has its bucket. Under the lock: what
+ * was charged may be given back to nobody else, not even one whose state is the same.
+ */
 static __always_inline void table_refund(const struct table_set *set,
 					 const struct stile_limiter *limiter,
 					 const struct table_event *event)
 {
-	__u32 way = table_find(set, &event->key);
 	__u64 state;
-	__u32 try;
+	__u32 way, try;
 
-	if (way >= set->ways)
+	if (!table_lock(set))
 		return;
-	for (try = 0; try < TABLE_TRIES; try++) {
+	way = table_find(set, &event->key);
+	for (try = 0; try < TABLE_TRIES && way < set->ways; try++) {
 		state = load_once(set->state[way]);
-		if (table_differs(set, way, &event->key))
-			return;
 		if (__sync_val_compare_and_swap(&set->state[way], state,
 						bucket_refund(limiter, state)) == state)
-			return;
+			break;
 	}
+	table_unlock(set);
 }
 
 #endif /* STILE_BPF_TABLE_H */

@@ -1,205 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Two threads on one table, in many rounds with a frozen clock: together they admit what one would,
- * and leave each set whole. Every thread asks often enough for the whole limit by itself, so that
- * the sum is exact though one of them may wait for a lock in vain.
+ * Two threads on one table, in many rounds: together they admit what one would, and leave each set
+ * whole. Every thread asks often enough for the whole limit by itself, so that the sum is exact
+ * though one of them may wait for a lock in vain.
  */
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "check.h"
-#include "host_table.h"
-#include "random.h"
+#include "race.h"
 #include "util.h"
-
-#define THREADS 2
-#define KEYS 64
-#define SETS 16
-#define WINDOW 1000000000ULL
-#define NOW (1000 * WINDOW + 1)
-#define SPINS 200 /* looks at the other thread before it is given the CPU */
-
-struct round {
-	const struct stile_limiter *limiter;
-	union host_set sets[SETS];
-	const struct key *keys;
-	unsigned int n_keys;
-	unsigned int asks; /* of each thread, for each key */
-	unsigned int allowed[THREADS][KEYS], claims[THREADS][KEYS];
-	unsigned int full[THREADS][KEYS];
-};
-
-/* Two threads that wait for each other, go through a round, and wait again. */
-struct race {
-	struct round round;
-	atomic_uint arrived;
-	bool over;
-};
-
-struct racer {
-	struct race *race;
-	unsigned int index;
-};
-
-static const struct stile_limiter limiters[] = {
-	{ .algorithm = STILE_ALGORITHM_SLIDING_WINDOW, .limit = 7, .window = WINDOW },
-	{ .algorithm = STILE_ALGORITHM_FIXED_WINDOW, .limit = 1, .window = WINDOW },
-	{ .algorithm = STILE_ALGORITHM_TOKEN_BUCKET,
-	  .limit = 10,
-	  .window = WINDOW,
-	  .burst = 7,
-	  .token = WINDOW * 64 / 10,
-	  .depth = 7 * (WINDOW * 64 / 10) },
-};
-
-static struct stile_limiter limiter_of(size_t kind, bool wide, uint32_t sets)
-{
-	struct stile_limiter limiter = limiters[kind];
-
-	limiter.action = STILE_ACTION_DROP;
-	limiter.keyed = 1;
-	limiter.wide = wide;
-	limiter.ipv4_prefix = 32;
-	limiter.ipv6_prefix = wide ? 128 : 64;
-	limiter.sets = sets;
-	limiter.seen_shift = 19;
-	limiter.seed[0] = 0x0123456789abcdef;
-	limiter.seed[1] = 0xfedcba9876543211;
-	return limiter;
-}
-
-/* What one thread would admit for one new client. */
-static unsigned int budget(const struct stile_limiter *limiter)
-{
-	return limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET ? limiter->burst : limiter->limit;
-}
-
-/* @n clients, so chosen that no set has more than @most of them. */
-static void choose_keys(const struct stile_limiter *limiter, struct key *keys, unsigned int n,
-			unsigned int most)
-{
-	unsigned int in_set[SETS] = {};
-	unsigned int found = 0;
-
-	for (uint32_t i = 0; found < n; i++) {
-		const struct address address = { { swap64(0x20010db800000000 + i),
-						   swap64(i + 1) } };
-		const struct key key = key_of(limiter, &address);
-		const uint32_t set = key_set(limiter, &key);
-
-		if (in_set[set] < most) {
-			in_set[set]++;
-			keys[found++] = key;
-		}
-	}
-}
 
 /* Each thread in an order of its own. */
 static void run_round(struct round *round, unsigned int thread)
 {
 	const struct host_table table = { round->limiter, round->sets };
 
+	race_lag(round, thread);
 	for (unsigned int i = 0; i < round->asks * round->n_keys; i++) {
 		const unsigned int turn = i % round->n_keys;
 		const unsigned int k = thread ? round->n_keys - 1 - turn : turn;
-		const struct table_event event = { round->keys[k], NOW, i };
+		const struct table_event event = { round->keys[k], RACE_NOW, i };
 		struct host_work work = {};
 		const enum table_answer answer = host_table_charge(&table, &event, &work);
 
 		round->allowed[thread][k] += answer == TABLE_ALLOWED;
-		round->full[thread][k] += answer == TABLE_FULL;
 		round->claims[thread][k] += work.claims;
-	}
-}
+		if (round->refunds && answer == TABLE_ALLOWED && i % 2) {
+			const struct table_set set =
+				host_table_set(&table, key_set(round->limiter, &event.key));
 
-/* Both threads have come here as often as @times says. */
-static void meet(struct race *race, unsigned int times)
-{
-	atomic_fetch_add(&race->arrived, 1);
-	for (unsigned int i = 0; atomic_load(&race->arrived) < THREADS * times; i++)
-		if (i % SPINS == SPINS - 1)
-			sched_yield();
-}
-
-static void *run_racer(void *argument)
-{
-	const struct racer *racer = argument;
-	unsigned int times = 0;
-
-	for (;;) {
-		meet(racer->race, ++times);
-		if (racer->race->over)
-			return NULL;
-		run_round(&racer->race->round, racer->index);
-		meet(racer->race, ++times);
-	}
-}
-
-/*
- * Runs rounds until @check is not content; @prepare makes a new round. The calling thread is one of
- * the two.
- */
-static void run_race(struct race *race, unsigned int rounds, void (*prepare)(struct round *),
-		     bool (*check)(const struct round *))
-{
-	struct racer other = { .race = race, .index = 1 };
-	unsigned int times = 0;
-	pthread_t thread;
-	bool good = true;
-
-	if (!CHECK_EQ("a thread starts", pthread_create(&thread, NULL, run_racer, &other), 0))
-		return;
-	for (unsigned int i = 0; i < rounds && good; i++) {
-		memset(race->round.sets, 0, sizeof(race->round.sets));
-		memset(race->round.allowed, 0, sizeof(race->round.allowed));
-		memset(race->round.claims, 0, sizeof(race->round.claims));
-		memset(race->round.full, 0, sizeof(race->round.full));
-		prepare(&race->round);
-		meet(race, ++times);
-		run_round(&race->round, 0);
-		meet(race, ++times);
-		good = check(&race->round);
-	}
-	race->over = true;
-	meet(race, ++times);
-	CHECK_EQ("it ends", pthread_join(thread, NULL), 0);
-}
-
-/* No lock is held, and no client has two ways. True where that is so. */
-static bool is_whole(const struct round *round)
-{
-	union host_set copy[SETS];
-	const struct host_table table = { round->limiter, copy };
-	unsigned int locks = 0, doubles = 0;
-
-	memcpy(copy, round->sets, sizeof(copy));
-	for (uint32_t i = 0; i < round->limiter->sets; i++) {
-		const struct table_set set = host_table_set(&table, i);
-
-		locks += *set.lock != 0;
-		for (uint32_t way = 0; way < set.ways; way++) {
-			const struct key key = host_set_key(&set, way);
-
-			for (uint32_t other = 0; other < way && (key.hi | key.lo); other++)
-				doubles += table_differs(&set, other, &key) == 0;
+			table_refund(&set, round->limiter, &event);
+			round->refunded[thread][k]++;
 		}
 	}
-	return CHECK_EQ("locks held after a round", locks, 0) &&
-	       CHECK_EQ("ways with a key that another has too", doubles, 0);
 }
 
 static bool check_exact(const struct round *round)
 {
-	const unsigned int want = budget(round->limiter);
+	const unsigned int want = race_budget(round->limiter);
 	bool good = true;
 
 	for (unsigned int k = 0; k < round->n_keys && good; k++)
 		good = CHECK_EQ("two threads admit together what one would",
 				round->allowed[0][k] + round->allowed[1][k], want);
-	return good && is_whole(round);
+	return good && race_is_whole(round);
 }
 
 static void prepare_new(struct round *round)
@@ -213,7 +57,8 @@ static void prepare_known(struct round *round)
 	const struct host_table table = { round->limiter, round->sets };
 
 	for (unsigned int k = 0; k < round->n_keys; k++) {
-		const struct table_event event = { round->keys[k], NOW - 100 * WINDOW, 0 };
+		const struct table_event event = { round->keys[k], RACE_NOW - 100 * RACE_WINDOW,
+						   0 };
 		struct host_work work = {};
 
 		(void)host_table_charge(&table, &event, &work); /* admitted: it is new */
@@ -222,17 +67,21 @@ static void prepare_known(struct round *round)
 
 static void race_for(unsigned int n_keys, unsigned int rounds, void (*prepare)(struct round *))
 {
-	struct key keys[KEYS];
+	struct key keys[RACE_KEYS];
 
-	for (size_t kind = 0; kind < 2 * ARRAY_SIZE(limiters); kind++) {
-		const struct stile_limiter limiter = limiter_of(kind / 2, kind % 2, SETS);
-		struct race race = { .round = { .limiter = &limiter,
+	for (size_t kind = 0; kind < RACE_KINDS; kind++) {
+		const struct stile_limiter limiter = race_limiter(kind, RACE_SETS);
+		struct race race = { .run = run_round,
+				     .round = { .limiter = &limiter,
 						.keys = keys,
 						.n_keys = n_keys,
-						.asks = budget(&limiter) + 2 } };
+						.asks = race_budget(&limiter) + 2 } };
 
-		choose_keys(&limiter, keys, n_keys, STILE_SET_WAYS_WIDE);
-		run_race(&race, rounds, prepare, check_exact);
+		race_choose_keys(&limiter, keys, n_keys, STILE_SET_WAYS_WIDE);
+		race.rounds = rounds;
+		race.prepare = prepare;
+		race.check = check_exact;
+		race_run(&race);
 	}
 }
 
@@ -248,12 +97,12 @@ static void test_known_key(void)
 
 static void test_64_new_keys(void)
 {
-	race_for(KEYS, 200, prepare_new);
+	race_for(RACE_KEYS, 200, prepare_new);
 }
 
 static void test_64_known_keys(void)
 {
-	race_for(KEYS, 200, prepare_known);
+	race_for(RACE_KEYS, 200, prepare_known);
 }
 
 /*
@@ -267,27 +116,114 @@ static bool check_crowd(const struct round *round)
 	for (unsigned int k = 0; k < round->n_keys && good; k++) {
 		const unsigned int lives = round->claims[0][k] + round->claims[1][k];
 		const unsigned int allowed = round->allowed[0][k] + round->allowed[1][k];
+		const unsigned int refunded = round->refunded[0][k] + round->refunded[1][k];
 
 		good = CHECK("no more than its buckets have room for",
-			     allowed <= lives * budget(round->limiter));
+			     allowed - refunded <= lives * race_budget(round->limiter));
 	}
-	return good && is_whole(round);
+	return good && race_is_whole(round);
+}
+
+static void crowd(bool refunds)
+{
+	struct key keys[9];
+
+	for (size_t kind = 0; kind < RACE_KINDS; kind++) {
+		struct stile_limiter limiter = race_limiter(kind, 1);
+		struct race race = { .run = run_round,
+				     .round = { .limiter = &limiter,
+						.keys = keys,
+						.n_keys = ARRAY_SIZE(keys),
+						.asks = 40,
+						.refunds = refunds } };
+
+		limiter.full = STILE_FULL_EVICT;
+		race_choose_keys(&limiter, keys, ARRAY_SIZE(keys), ARRAY_SIZE(keys));
+		race.rounds = 300;
+		race.prepare = prepare_new;
+		race.check = check_crowd;
+		race_run(&race);
+	}
 }
 
 static void test_crowd(void)
 {
-	struct key keys[9];
+	crowd(false);
+}
 
-	for (size_t kind = 0; kind < 2 * ARRAY_SIZE(limiters); kind++) {
-		struct stile_limiter limiter = limiter_of(kind / 2, kind % 2, 1);
-		struct race race = { .round = { .limiter = &limiter,
+/* What is given back late does not go to whoever has the way by then. */
+static void test_crowd_refunds(void)
+{
+	crowd(true);
+}
+
+static struct table_set one_set(struct round *round)
+{
+	const struct host_table table = { round->limiter, round->sets };
+
+	return host_table_set(&table, 0);
+}
+
+static void put_key(const struct table_set *set, uint32_t way, struct key key)
+{
+	set->key[set->wide ? 2 * way : way] = key.hi;
+	if (set->wide)
+		set->key[2 * way + 1] = key.lo;
+}
+
+/* Of clients that nobody asks for. */
+static struct key other_key(uint32_t number)
+{
+	return (struct key){ swap64(0x20020db800000000 + number), 0 };
+}
+
+/* Client 0 has the one way that others may take, and one event to be given back. */
+static void prepare_late_refund(struct round *round)
+{
+	const struct table_set set = one_set(round);
+
+	for (uint32_t way = 0; way < set.ways; way++) {
+		put_key(&set, way, way ? other_key(way) : round->keys[0]);
+		set.meta[way] = way ? META_BACK : 0;
+		(void)bucket_charge(round->limiter, 0, RACE_NOW, &set.state[way]);
+	}
+}
+
+/* Thread 0 gives it back, while thread 1 puts client 1 in its place. */
+static void run_late_refund(struct round *round, unsigned int thread)
+{
+	const struct table_set set = one_set(round);
+	const struct table_event event = { round->keys[thread], RACE_NOW, 0 };
+	struct host_work work = {};
+
+	race_lag(round, thread);
+	if (thread == 0) {
+		table_refund(&set, round->limiter, &event);
+		return;
+	}
+	for (unsigned int i = 0; i < round->asks + work.busy; i++)
+		round->allowed[1][0] += host_set_charge(&set, round->limiter, &event, &work) ==
+					TABLE_ALLOWED;
+}
+
+static void test_late_refund(void)
+{
+	struct key keys[2];
+
+	for (size_t kind = 0; kind < RACE_KINDS; kind++) {
+		struct stile_limiter limiter = race_limiter(kind, 1);
+		struct race race = { .run = run_late_refund,
+				     .round = { .limiter = &limiter,
 						.keys = keys,
-						.n_keys = ARRAY_SIZE(keys),
-						.asks = 40 } };
+						.n_keys = 1,
+						.asks = 2 * race_budget(&limiter) } };
 
 		limiter.full = STILE_FULL_EVICT;
-		choose_keys(&limiter, keys, ARRAY_SIZE(keys), ARRAY_SIZE(keys));
-		run_race(&race, 300, prepare_new, check_crowd);
+		race_choose_keys(&limiter, keys, ARRAY_SIZE(keys), ARRAY_SIZE(keys));
+		race.rounds = 3000;
+		race.prepare = prepare_late_refund;
+		race.check = check_exact;
+		race_run(&race);
 	}
 }
 
@@ -297,19 +233,12 @@ static void test_crowd(void)
  */
 static void prepare_last_way(struct round *round)
 {
-	struct table_set set = round->limiter->wide ? table_set_wide(&round->sets[0].wide)
-						    : table_set(&round->sets[0].narrow);
+	const struct table_set set = one_set(round);
 
 	for (uint32_t way = 0; way < set.ways; way++) {
-		const struct key key = { way ? swap64(0x20020db8ULL << 32 | way)
-					     : round->keys[0].hi,
-					 set.wide && !way ? round->keys[0].lo : 0 };
-
-		set.key[set.wide ? 2 * way : way] = key.hi;
-		if (set.wide)
-			set.key[2 * way + 1] = key.lo;
-		(void)bucket_charge(round->limiter, 0, way ? NOW : NOW - 100 * WINDOW,
-				    &set.state[way]);
+		put_key(&set, way, way ? other_key(way) : round->keys[0]);
+		(void)bucket_charge(round->limiter, 0,
+				    way ? RACE_NOW : RACE_NOW - 100 * RACE_WINDOW, &set.state[way]);
 	}
 }
 
@@ -320,24 +249,28 @@ static bool check_last_way(const struct round *round)
 	const unsigned int new = round->allowed[0][1] + round->allowed[1][1];
 
 	return CHECK_EQ("one of the two is let in, as often as the limit says", old + new,
-			budget(round->limiter)) &&
-	       CHECK("and not both", old == 0 || new == 0) && is_whole(round);
+			race_budget(round->limiter)) &&
+	       CHECK("and not both", old == 0 || new == 0) && race_is_whole(round);
 }
 
 static void test_last_way(void)
 {
 	struct key keys[2];
 
-	for (size_t kind = 0; kind < 2 * ARRAY_SIZE(limiters); kind++) {
-		struct stile_limiter limiter = limiter_of(kind / 2, kind % 2, 1);
-		struct race race = { .round = { .limiter = &limiter,
+	for (size_t kind = 0; kind < RACE_KINDS; kind++) {
+		struct stile_limiter limiter = race_limiter(kind, 1);
+		struct race race = { .run = run_round,
+				     .round = { .limiter = &limiter,
 						.keys = keys,
 						.n_keys = ARRAY_SIZE(keys),
-						.asks = budget(&limiter) + 2 } };
+						.asks = race_budget(&limiter) + 2 } };
 
 		limiter.full = STILE_FULL_ALLOW;
-		choose_keys(&limiter, keys, ARRAY_SIZE(keys), ARRAY_SIZE(keys));
-		run_race(&race, 3000, prepare_last_way, check_last_way);
+		race_choose_keys(&limiter, keys, ARRAY_SIZE(keys), ARRAY_SIZE(keys));
+		race.rounds = 3000;
+		race.prepare = prepare_last_way;
+		race.check = check_last_way;
+		race_run(&race);
 	}
 }
 
@@ -346,4 +279,6 @@ CHECK_SUITE(race, { "two threads and one new client", test_new_key },
 	    { "two threads and 64 new clients", test_64_new_keys },
 	    { "two threads and 64 known clients", test_64_known_keys },
 	    { "two threads and more clients than ways", test_crowd },
+	    { "the same with refunds", test_crowd_refunds },
+	    { "a refund that comes late", test_late_refund },
 	    { "the last way that is as good as new", test_last_way });
