@@ -206,15 +206,10 @@ static int pin_link(const struct pins *pins, const char *name, int fd)
 	return bpf_obj_pin(fd, path) < 0 ? -errno : 0;
 }
 
-static int unpin_link(const struct pins *pins, const char *name)
+/* Without the note nothing is lost but an answer. */
+static void note_mode(const struct pins *pins, const struct apply_link *link, enum stile_mode mode)
 {
-	char path[PATH_MAX];
-	int error;
-
-	error = pins_path_link(pins, name, path);
-	if (error)
-		return error;
-	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
+	(void)pins_note_mode(pins, link->name, policy_mode_names[mode]);
 }
 
 static int attach(const struct pins *pins, struct apply_link *link, int program, struct diag *diag)
@@ -224,7 +219,10 @@ static int attach(const struct pins *pins, struct apply_link *link, int program,
 	error = make_link(link, program, diag);
 	if (error)
 		return error;
-	return report(link, "pin the link of", pin_link(pins, link->name, link->now), diag);
+	error = pin_link(pins, link->name, link->now);
+	if (error == 0)
+		note_mode(pins, link, link->mode);
+	return report(link, "pin the link of", error, diag);
 }
 
 static int do_link(const struct pins *pins, struct apply_link *link, int program, struct diag *diag)
@@ -236,6 +234,7 @@ static int do_link(const struct pins *pins, struct apply_link *link, int program
 		link->mode = link->mode_before;
 		error = bpf_link_update(link->before, program, NULL) < 0 ? -errno : 0;
 		link->done = error == 0;
+		note_mode(pins, link, link->mode);
 		return report(link, "swap the program of", error, diag);
 	case APPLY_REPLACE:
 		error = bpf_link_detach(link->before) < 0 ? -errno : 0;
@@ -280,14 +279,17 @@ static int undo_link(const struct pins *pins, struct apply_link *link)
 	if (link->now >= 0) {
 		if (bpf_link_detach(link->now) < 0)
 			return -errno;
-		error = unpin_link(pins, link->name);
+		error = pins_remove_link(pins, link->name);
 		if (error)
 			return error;
 	}
 	if (link->plan == APPLY_ATTACH)
 		return 0;
 	error = loader_attach(link->program_before, link->ifindex, link->mode_before, &again);
-	return error ? error : pin_link(pins, link->name, again);
+	if (error)
+		return error;
+	note_mode(pins, link, link->mode_before);
+	return pin_link(pins, link->name, again);
 }
 
 void apply_links_undo(const struct pins *pins, struct apply_links *links, struct diag *diag)
@@ -329,7 +331,7 @@ static int prune_link(const char *name, void *context)
 		return errno == ENOENT ? 0 : -errno;
 	if (bpf_link_detach(fd) < 0)
 		return -errno;
-	return unpin_link(prune->pins, name);
+	return pins_remove_link(prune->pins, name);
 }
 
 int apply_links_prune(const struct pins *pins, const struct apply_links *links)

@@ -203,3 +203,8 @@ int pins_path_link(const struct pins *pins, const char *ifname, char ret_path[PA
 {
 	return path_in(pins->root, PINS_LINK, ifname, ret_path);
 }
+
+int pins_path_mode(const struct pins *pins, const char *ifname, char ret_path[PATH_MAX])
+{
+	return path_in(pins->root, PINS_MODE, ifname, ret_path);
+}

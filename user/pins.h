@@ -3,6 +3,7 @@
  * Where an instance's kernel objects are pinned, and nothing of what they hold:
  *
  *   /sys/fs/bpf/stile/INSTANCE/link-IFACE      the attachment of an interface
+ *   /sys/fs/bpf/stile/INSTANCE/mode-IFACE -> generic   how it is attached, for whoever asks
  *   /sys/fs/bpf/stile/INSTANCE/gen-N/          program, policy and maps of one load
  *   /sys/fs/bpf/stile/INSTANCE/gen-N/limiter-NAME   a bucket table; goes on from gen to gen
  *   /sys/fs/bpf/stile/INSTANCE/current -> gen-N    switched by rename
@@ -20,6 +21,8 @@
 #define PINS_BPFFS "/sys/fs/bpf"
 #define PINS_STILE PINS_BPFFS "/stile"
 #define PINS_LINK "link-"
+#define PINS_MODE "mode-"
+#define PINS_MODE_SIZE 16 /* bytes of a mode's name, its NUL included */
 #define PINS_GENERATION "gen-"
 
 struct pins {
@@ -45,6 +48,7 @@ int pins_path_current(const struct pins *pins, const char *name, char ret_path[P
 int pins_path(const struct pins *pins, uint64_t generation, const char *name,
 	      char ret_path[PATH_MAX]);
 int pins_path_link(const struct pins *pins, const char *ifname, char ret_path[PATH_MAX]);
+int pins_path_mode(const struct pins *pins, const char *ifname, char ret_path[PATH_MAX]);
 
 /* The number of the generation in force. 0, or -ENOENT where there is none, or negative errno. */
 int pins_current(const struct pins *pins, uint64_t *ret_generation);
@@ -69,6 +73,16 @@ int pins_each_link(const struct pins *pins, int (*each)(const char *ifname, void
 /* The same with the number of every generation that is pinned, whole or not. */
 int pins_each_generation(const struct pins *pins, int (*each)(uint64_t generation, void *context),
 			 void *context);
+
+/*
+ * How the link of @ifname is attached, in a word of the caller's: it is another namespace's device
+ * perhaps, which cannot be asked. 0, -ENOENT where nothing is noted, or negative errno.
+ */
+int pins_note_mode(const struct pins *pins, const char *ifname, const char *mode);
+int pins_read_mode(const struct pins *pins, const char *ifname, char ret_mode[PINS_MODE_SIZE]);
+
+/* Removes the pin of a link, and what is noted of it. 0, also where there is none. */
+int pins_remove_link(const struct pins *pins, const char *ifname);
 
 /* Removes the root and the lock where nothing is pinned, after a start that was refused. */
 void pins_remove_empty(const struct pins *pins);

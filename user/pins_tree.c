@@ -221,14 +221,57 @@ int pins_each_generation(const struct pins *pins, int (*each)(uint64_t generatio
 	return directory_each(pins->root, generation_each, &generations);
 }
 
-static int remove_link(const char *ifname, void *context)
+static int file_remove(const char *path)
 {
-	const struct pins *pins = context;
+	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+int pins_note_mode(const struct pins *pins, const char *ifname, const char *mode)
+{
+	char path[PATH_MAX], noted[PINS_MODE_SIZE];
+	int result;
+
+	if (pins_read_mode(pins, ifname, noted) == 0 && strcmp(noted, mode) == 0)
+		return 0;
+	if (pins_path_mode(pins, ifname, path) < 0)
+		return -ENAMETOOLONG;
+	result = file_remove(path);
+	if (result < 0)
+		return result;
+	return symlink(mode, path) < 0 ? -errno : 0;
+}
+
+int pins_read_mode(const struct pins *pins, const char *ifname, char ret_mode[PINS_MODE_SIZE])
+{
+	char path[PATH_MAX], target[PINS_MODE_SIZE];
+	ssize_t length;
+
+	if (pins_path_mode(pins, ifname, path) < 0)
+		return -ENAMETOOLONG;
+	length = readlink(path, target, sizeof(target) - 1);
+	if (length < 0)
+		return -errno;
+	memcpy(ret_mode, target, (size_t)length);
+	ret_mode[length] = '\0';
+	return 0;
+}
+
+int pins_remove_link(const struct pins *pins, const char *ifname)
+{
 	char path[PATH_MAX];
+	int result;
 
 	if (pins_path_link(pins, ifname, path) < 0)
 		return -ENAMETOOLONG;
-	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
+	result = file_remove(path);
+	if (result == 0 && pins_path_mode(pins, ifname, path) == 0)
+		result = file_remove(path);
+	return result;
+}
+
+static int remove_link(const char *ifname, void *context)
+{
+	return pins_remove_link(context, ifname);
 }
 
 /* The lock is held, so that nobody is about to pin something. */
@@ -251,7 +294,7 @@ int pins_remove_all(const struct pins *pins)
 
 	result = pins_each_link(pins, remove_link, (void *)pins);
 	if (result == 0 && pins_path_current(pins, NULL, path) == 0)
-		result = unlink(path) < 0 && errno != ENOENT ? -errno : 0;
+		result = file_remove(path);
 	if (result == 0)
 		result = pins_remove_others(pins, 0);
 	if (result == 0)

@@ -9,11 +9,10 @@
 #include <string.h>
 #include <time.h>
 
-#include <linux/if_link.h>
-
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "names.h"
 #include "snapshot.h"
 #include "snapshot_maps.h"
 #include "snapshot_table.h"
@@ -48,18 +47,19 @@ static int read_policy(const struct pins *pins, struct stile_policy *ret_policy)
 	return 0;
 }
 
-/* In another network namespace than ours the index means nothing, or another interface. */
-static enum stile_mode attached_mode(const struct bpf_link_info *link, enum stile_mode configured)
+/* As it was noted: the interface may be in another network namespace, and cannot be asked then. */
+static enum stile_mode attached_mode(const struct pins *pins,
+				     const struct stile_interface *interface)
 {
-	LIBBPF_OPTS(bpf_xdp_query_opts, query);
+	char noted[PINS_MODE_SIZE];
 
-	if (bpf_xdp_query((int)link->xdp.ifindex, 0, &query) < 0)
-		return configured;
-	if (query.skb_prog_id == link->prog_id)
-		return STILE_MODE_GENERIC;
-	if (query.drv_prog_id == link->prog_id || query.hw_prog_id == link->prog_id)
-		return STILE_MODE_NATIVE;
-	return configured;
+	if (pins_read_mode(pins, interface->name, noted) < 0)
+		return interface->mode;
+	for (size_t mode = 0; mode < _STILE_MODE_MAX; mode++) {
+		if (strcmp(noted, policy_mode_names[mode]) == 0)
+			return (enum stile_mode)mode;
+	}
+	return interface->mode;
 }
 
 static int read_link(const struct pins *pins, const struct stile_interface *interface,
@@ -87,7 +87,7 @@ static int read_link(const struct pins *pins, const struct stile_interface *inte
 	ret_interface->attached = info.xdp.ifindex != 0;
 	ret_interface->program = info.prog_id;
 	if (ret_interface->attached)
-		ret_interface->mode = attached_mode(&info, interface->mode);
+		ret_interface->mode = attached_mode(pins, interface);
 	return 0;
 }
 

@@ -47,7 +47,7 @@ static void print_head(const struct status *status, FILE *out)
 		phrase_duration(status->uptime, uptime), policy->generation);
 }
 
-/* The mode, unless it is not to be seen from this network namespace. */
+/* The mode, unless nobody came to note it. */
 static const char *attached_text(const struct snapshot_interface *interface)
 {
 	if (!interface->attached)

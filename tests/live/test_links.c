@@ -80,6 +80,17 @@ static void check_mode(const struct live *live, const char *interface, const cha
 	CHECK_EQ(want, live_metric_now(live, "stile_attached", labels), 1);
 }
 
+/* The same for whoever asks from a network namespace that has no such interface, or another. */
+static void check_mode_from_outside(const struct live *live, const char *interface,
+				    const char *want)
+{
+	autooutput struct output output = process_shell(
+		-1, "%s --instance %s status | awk '$1 == \"%s\" { printf $2; exit }'",
+		check_stile(), live->instance, interface);
+
+	CHECK_STR_EQ(interface, output.text, want);
+}
+
 static void test_modes(void)
 {
 	autolive struct live live;
@@ -92,6 +103,8 @@ static void test_modes(void)
 		return;
 	check_mode(&live, "srv0", "native");
 	check_mode(&live, "lo", "generic");
+	check_mode_from_outside(&live, "srv0", "native");
+	check_mode_from_outside(&live, "lo", "generic");
 	check_storm(&live, LIVE_CLIENT, CLIENT_ONE, SERVER_IPV4 ":80");
 	check_storm(&live, LIVE_SERVER, "127.0.0.2", "127.0.0.1:80");
 }

@@ -140,6 +140,30 @@ static void test_links(void)
 	CHECK_EQ("the root, again", mkdir(pins.root, 0755), 0);
 }
 
+static void test_modes(void)
+{
+	char path[PATH_MAX], mode[PINS_MODE_SIZE] = "as it was";
+
+	CHECK_EQ("nothing is noted", pins_read_mode(&pins, "eth0.1", mode), -ENOENT);
+	CHECK_STR_EQ("nor read", mode, "as it was");
+	CHECK_EQ("it is noted", pins_note_mode(&pins, "eth0.1", "native"), 0);
+	CHECK_EQ("and noted again", pins_note_mode(&pins, "eth0.1", "native"), 0);
+	CHECK_EQ("it is read", pins_read_mode(&pins, "eth0.1", mode), 0);
+	CHECK_STR_EQ("as it is", mode, "native");
+	CHECK_EQ("it changes", pins_note_mode(&pins, "eth0.1", "generic"), 0);
+	CHECK_EQ("it is read", pins_read_mode(&pins, "eth0.1", mode), 0);
+	CHECK_STR_EQ("as it is now", mode, "generic");
+	make_link("eth0.1");
+	CHECK_EQ("link and note go", pins_remove_link(&pins, "eth0.1"), 0);
+	CHECK_EQ("and need not be there", pins_remove_link(&pins, "eth0.1"), 0);
+	CHECK_EQ("the note", pins_read_mode(&pins, "eth0.1", mode), -ENOENT);
+	CHECK_EQ("its path", pins_path_link(&pins, "eth0.1", path), 0);
+	CHECK_EQ("the link", access(path, F_OK), -1);
+	CHECK_EQ("a note without a link", pins_note_mode(&pins, "lo", "native"), 0);
+	CHECK_EQ("goes with the rest", pins_remove_all(&pins), 0);
+	CHECK_EQ("the root, again", mkdir(pins.root, 0755), 0);
+}
+
 static int add_up(uint64_t generation, void *context)
 {
 	*(uint64_t *)context += generation;
@@ -241,5 +265,5 @@ static void test_lock(void)
 }
 
 CHECK_SUITE_WITH(pins, setup, teardown, { "instances", test_instances }, { "links", test_links },
-		 { "generations", test_generations }, { "strange links", test_strange },
-		 { "the lock", test_lock });
+		 { "modes", test_modes }, { "generations", test_generations },
+		 { "strange links", test_strange }, { "the lock", test_lock });
