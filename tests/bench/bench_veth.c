@@ -40,7 +40,8 @@
 static const char config[] =
 	"interfaces: {" VETH_RECEIVER ": {mode: native}}\n"
 	"rate_limiters:\n"
-	"  known: {algorithm: token_bucket, limit: 1, window: 1h, action: drop, max_keys: 1000000}\n"
+	"  known: {algorithm: token_bucket, limit: 1, window: 1h, action: drop,"
+	" max_keys: 1000000}\n"
 	"  new: {algorithm: token_bucket, limit: 1, window: 1h, action: drop, max_keys: 1000000}\n"
 	"listeners:\n"
 	"  web: {protocol: tcp, ports: [80], rate_limiter_name: %s}\n";

@@ -31,7 +31,10 @@ struct veth_result {
 int veth_new(struct veth **ret_veth);
 void veth_free(struct veth *veth);
 
-/* Programs for the receiver: a plain drop; one that parses first; @target's decision, but what it admits is dropped. */
+/*
+ * Programs for the receiver: a plain drop; one that parses first; @target's decision, but what it
+ * admits is dropped.
+ */
 int veth_drop_program(const struct veth *veth);
 int veth_parse_program(const struct veth *veth);
 int veth_decide_program(const struct veth *veth, int target);
