@@ -13,12 +13,12 @@
 #include <bpf/bpf.h>
 
 #include "apply.h"
+#include "apply_interfaces.h"
 #include "apply_links.h"
 #include "apply_previous.h"
 #include "apply_recover.h"
 #include "apply_tables.h"
 #include "loader.h"
-#include "netif.h"
 #include "policy.h"
 #include "util.h"
 
@@ -57,34 +57,6 @@ static int report_load(const struct apply *apply, const char *what, int error)
 	return error;
 }
 
-/* Without interfaces in the configuration: those that carry a default route. */
-static int resolve_interfaces(struct apply *apply)
-{
-	struct netif_name names[STILE_INTERFACES_MAX];
-	int n;
-
-	if (apply->config.n_interfaces)
-		return 0;
-	n = netif_default_routes(names, ARRAY_SIZE(names));
-	if (n < 0)
-		return report(apply, "look for default routes", n);
-	if (n == 0) {
-		diag_error(apply->diag, nowhere,
-			   "no interface carries a default route: name some under 'interfaces', or "
-			   "with -i");
-		return -EINVAL;
-	}
-	for (int i = 0; i < n; i++) {
-		struct config_interface *interface = &apply->interfaces[i];
-
-		memcpy(interface->name.text, names[i].text, sizeof(names[i].text));
-		interface->mode = STILE_MODE_AUTO;
-	}
-	apply->config.interfaces = apply->interfaces;
-	apply->config.n_interfaces = (size_t)n;
-	return 0;
-}
-
 static uint64_t random_word(void *context)
 {
 	uint64_t word = 0;
@@ -109,40 +81,6 @@ static int compile(struct apply *apply)
 	machine.since = (uint64_t)since.tv_sec * 1000000000 + (uint64_t)since.tv_nsec;
 	return policy_compile(&apply->config, previous->found ? &previous->policy : NULL, &machine,
 			      apply->diag, &apply->policy);
-}
-
-static struct place interface_place(const struct apply *apply, const char *name)
-{
-	for (size_t i = 0; i < apply->config.n_interfaces; i++) {
-		if (strcmp(apply->config.interfaces[i].name.text, name) == 0)
-			return apply->config.interfaces[i].name.place;
-	}
-	return nowhere;
-}
-
-static int look_up_interfaces(struct apply *apply)
-{
-	int result = 0;
-
-	for (size_t slot = 0; slot < STILE_INTERFACES_MAX; slot++) {
-		struct stile_interface *interface = &apply->policy.kernel.interfaces[slot];
-		int error;
-
-		if (!*interface->name)
-			continue;
-		error = netif_index(interface->name, &interface->ifindex);
-		if (error == 0 && netif_is_ethernet(interface->name) == 0)
-			diag_warning(apply->diag, interface_place(apply, interface->name),
-				     "interface '%s' has no Ethernet headers: its packets cannot "
-				     "be read, and all of them pass",
-				     interface->name);
-		if (error) {
-			diag_error(apply->diag, interface_place(apply, interface->name),
-				   "interface '%s': %s", interface->name, strerror(-error));
-			result = -EINVAL;
-		}
-	}
-	return result;
 }
 
 /* Everything of the next generation, loaded and filled, and not yet in the path of packets. */
@@ -229,6 +167,8 @@ static void tell(const struct apply *apply, struct apply_result *ret_result)
 
 		memcpy(interface->name, link->name, sizeof(interface->name));
 		interface->mode = link->mode;
+		interface->ifindex = link->ifindex;
+		interface->elsewhere = link->elsewhere;
 		interface->adopted = link->plan == APPLY_SWAP;
 	}
 	for (size_t slot = 1; slot < STILE_LIMITERS_MAX; slot++) {
@@ -248,13 +188,14 @@ static int prepare(struct apply *apply)
 	error = apply_recover(apply->pins);
 	if (error)
 		return report(apply, "finish what a killed process had begun", error);
-	error = resolve_interfaces(apply);
+	error = apply_interfaces_resolve(&apply->config, apply->interfaces, apply->diag);
 	if (error == 0)
 		error = apply_previous_read(apply->pins, apply->diag, &apply->previous);
 	if (error == 0)
 		error = compile(apply);
 	if (error == 0)
-		error = look_up_interfaces(apply);
+		error = apply_interfaces_look_up(apply->pins, &apply->config, apply->diag,
+						 &apply->policy.kernel);
 	if (error == 0)
 		error = apply_links_find(apply->pins, &apply->previous.policy,
 					 &apply->policy.kernel, apply->diag, &apply->links);
@@ -318,6 +259,14 @@ int apply_config(const struct pins *pins, const struct config *config, struct di
 	}
 	tell(apply, ret_result);
 	return 0;
+}
+
+bool apply_is_attached(const struct pins *pins, const char *ifname)
+{
+	struct bpf_link_info info;
+	autofd int fd = apply_links_open(pins, ifname, &info);
+
+	return fd >= 0 && info.xdp.ifindex;
 }
 
 int apply_detach(const struct pins *pins)

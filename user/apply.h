@@ -18,6 +18,8 @@
 struct apply_interface {
 	char name[16];
 	enum stile_mode mode; /* as attached: native or generic */
+	uint32_t ifindex;     /* 0: it is not there, and not attached */
+	bool elsewhere;	      /* another network namespace has it */
 	bool adopted;	      /* it was attached before */
 };
 
@@ -34,6 +36,12 @@ struct apply_result {
  */
 int apply_config(const struct pins *pins, const struct config *config, struct diag *diag,
 		 struct apply_result *ret_result);
+
+/*
+ * Whether our program is attached to the interface that was called @ifname, wherever that is and
+ * whatever it is called now.
+ */
+bool apply_is_attached(const struct pins *pins, const char *ifname);
 
 /* Detaches everything and removes the pins. 0 where nothing was there. */
 int apply_detach(const struct pins *pins);

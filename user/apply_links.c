@@ -14,124 +14,16 @@
 #include "apply_links.h"
 #include "loader.h"
 #include "names.h"
-#include "netif.h"
 #include "util.h"
 
 static const struct place nowhere = { 0, 0 };
 
-static int report(const struct apply_link *link, const char *what, int error, struct diag *diag)
+int apply_links_report(const struct apply_link *link, const char *what, int error,
+		       struct diag *diag)
 {
 	if (error)
 		diag_error(diag, nowhere, "%s '%s': %s", what, link->name, strerror(-error));
 	return error;
-}
-
-/* How @program is attached to @ifindex; _STILE_MODE_MAX where it is not. */
-static enum stile_mode attached_mode(uint32_t ifindex, uint32_t program)
-{
-	LIBBPF_OPTS(bpf_xdp_query_opts, query);
-
-	if (program == 0 || bpf_xdp_query((int)ifindex, 0, &query) < 0)
-		return _STILE_MODE_MAX;
-	if (query.drv_prog_id == program)
-		return STILE_MODE_NATIVE;
-	return query.skb_prog_id == program ? STILE_MODE_GENERIC : _STILE_MODE_MAX;
-}
-
-/*
- * Native XDP_TX on a veth is lost unless its peer runs native XDP too, so that refusals would stay
- * unheard; everything else is faster in native mode.
- */
-static enum stile_mode preferred_mode(const struct apply_link *link)
-{
-	char driver[32];
-
-	if (link->wanted != STILE_MODE_AUTO)
-		return link->wanted;
-	if (netif_driver(link->name, driver) == 0 && strcmp(driver, "veth") == 0)
-		return STILE_MODE_GENERIC;
-	return STILE_MODE_NATIVE;
-}
-
-/* The mode it was configured to have before, or _STILE_MODE_MAX. */
-static enum stile_mode wanted_before(const struct stile_policy *before, const char *name)
-{
-	for (size_t slot = 0; slot < STILE_INTERFACES_MAX; slot++) {
-		if (strcmp(before->interfaces[slot].name, name) == 0)
-			return before->interfaces[slot].mode;
-	}
-	return _STILE_MODE_MAX;
-}
-
-/*
- * A link of an interface that went away, or that another network namespace has, is as good as
- * none: then the interface of that name and number does not run its program.
- */
-static int find_before(const struct pins *pins, struct apply_link *link)
-{
-	struct bpf_link_info info = {};
-	__u32 size = sizeof(info);
-	char path[PATH_MAX];
-	autofd int fd = -1;
-	int error;
-
-	error = pins_path_link(pins, link->name, path);
-	if (error)
-		return error;
-	fd = bpf_obj_get(path);
-	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
-	if (bpf_obj_get_info_by_fd(fd, &info, &size) < 0)
-		return -errno;
-	if (info.type != BPF_LINK_TYPE_XDP || info.xdp.ifindex != link->ifindex)
-		return 0;
-	link->mode_before = attached_mode(link->ifindex, info.prog_id);
-	if (link->mode_before == _STILE_MODE_MAX)
-		return 0;
-	link->program_before = bpf_prog_get_fd_by_id(info.prog_id);
-	if (link->program_before < 0)
-		return -errno;
-	link->before = take_fd(&fd);
-	return 0;
-}
-
-static enum apply_plan make_plan(const struct stile_policy *before, const struct apply_link *link)
-{
-	if (link->before < 0)
-		return APPLY_ATTACH;
-	if (link->wanted == STILE_MODE_AUTO && wanted_before(before, link->name) == STILE_MODE_AUTO)
-		return APPLY_SWAP; /* what auto came to then is good enough */
-	return preferred_mode(link) == link->mode_before ? APPLY_SWAP : APPLY_REPLACE;
-}
-
-int apply_links_find(const struct pins *pins, const struct stile_policy *before,
-		     const struct stile_policy *now, struct diag *diag,
-		     struct apply_links *ret_links)
-{
-	int error;
-
-	*ret_links = (struct apply_links){ .n_links = 0 };
-	for (size_t slot = 0; slot < STILE_INTERFACES_MAX; slot++) {
-		const struct stile_interface *interface = &now->interfaces[slot];
-		struct apply_link *link = &ret_links->links[ret_links->n_links];
-
-		if (!*interface->name)
-			continue;
-		*link = (struct apply_link){
-			.ifindex = interface->ifindex,
-			.wanted = interface->mode,
-			.before = -1,
-			.program_before = -1,
-			.now = -1,
-		};
-		memcpy(link->name, interface->name, sizeof(link->name));
-		ret_links->n_links++;
-		error = find_before(pins, link);
-		if (error)
-			return report(link, "look for what is attached to", error, diag);
-		link->plan = make_plan(before, link);
-	}
-	return 0;
 }
 
 /* Somebody else's program: who it is, as far as the kernel tells. */
@@ -178,7 +70,7 @@ static void report_attach(const struct apply_link *link, enum stile_mode mode, i
 /* Makes the new link, in the mode that is configured, or in the first that works. */
 static int make_link(struct apply_link *link, int program, struct diag *diag)
 {
-	enum stile_mode mode = preferred_mode(link);
+	enum stile_mode mode = apply_links_mode(link);
 	int error;
 
 	error = loader_attach(program, link->ifindex, mode, &link->now);
@@ -222,7 +114,21 @@ static int attach(const struct pins *pins, struct apply_link *link, int program,
 	error = pin_link(pins, link->name, link->now);
 	if (error == 0)
 		note_mode(pins, link, link->mode);
-	return report(link, "pin the link of", error, diag);
+	return apply_links_report(link, "pin the link of", error, diag);
+}
+
+/*
+ * A link that was found by another name is pinned by the new one as well; the old one goes when
+ * nothing can fail any more. Names that were exchanged are why it is not simply renamed.
+ */
+static int rename_pin(const struct pins *pins, struct apply_link *link, struct diag *diag)
+{
+	int error;
+
+	if (strcmp(link->pin, link->name) == 0)
+		return 0;
+	error = pin_link(pins, link->name, link->before);
+	return apply_links_report(link, "pin the link of", error, diag);
 }
 
 static int do_link(const struct pins *pins, struct apply_link *link, int program, struct diag *diag)
@@ -233,16 +139,20 @@ static int do_link(const struct pins *pins, struct apply_link *link, int program
 	case APPLY_SWAP:
 		link->mode = link->mode_before;
 		error = bpf_link_update(link->before, program, NULL) < 0 ? -errno : 0;
-		link->done = error == 0;
+		if (error)
+			return apply_links_report(link, "swap the program of", error, diag);
+		link->done = true;
 		note_mode(pins, link, link->mode);
-		return report(link, "swap the program of", error, diag);
+		return rename_pin(pins, link, diag);
 	case APPLY_REPLACE:
 		error = bpf_link_detach(link->before) < 0 ? -errno : 0;
 		if (error)
-			return report(link, "detach from", error, diag);
+			return apply_links_report(link, "detach from", error, diag);
 		break;
 	case APPLY_ATTACH:
 		break;
+	case APPLY_WAIT:
+		return 0;
 	}
 	link->done = true; /* or half done: either way there is something to undo */
 	return attach(pins, link, program, diag);
@@ -303,7 +213,8 @@ void apply_links_undo(const struct pins *pins, struct apply_links *links, struct
 			continue;
 		link->done = false;
 		error = undo_link(pins, link);
-		(void)report(link, "put back what was attached to", error, diag); /* told there */
+		(void)apply_links_report(link, "put back what was attached to", error,
+					 diag); /* it told */
 	}
 }
 
@@ -315,21 +226,21 @@ struct prune {
 static int prune_link(const char *name, void *context)
 {
 	const struct prune *prune = context;
-	char path[PATH_MAX];
+	struct bpf_link_info info = {};
+	bool in_use = false;
 	autofd int fd = -1;
-	int error;
 
-	for (unsigned int i = 0; prune->links && i < prune->links->n_links; i++) {
-		if (strcmp(prune->links->links[i].name, name) == 0)
-			return 0;
-	}
-	error = pins_path_link(prune->pins, name, path);
-	if (error)
-		return error;
-	fd = bpf_obj_get(path);
+	fd = apply_links_open(prune->pins, name, &info);
 	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
-	if (bpf_link_detach(fd) < 0)
+		return fd == -ENOENT ? 0 : fd;
+	for (unsigned int i = 0; prune->links && i < prune->links->n_links; i++) {
+		const struct apply_link *link = &prune->links->links[i];
+
+		if (strcmp(link->name, name) == 0 && link->plan != APPLY_WAIT)
+			return 0;
+		in_use = in_use || (link->plan == APPLY_SWAP && link->id == info.id);
+	}
+	if (!in_use && bpf_link_detach(fd) < 0)
 		return -errno;
 	return pins_remove_link(prune->pins, name);
 }

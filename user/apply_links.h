@@ -14,10 +14,13 @@
 #include "diag.h"
 #include "pins.h"
 
+struct bpf_link_info;
+
 enum apply_plan {
 	APPLY_ATTACH,  /* nothing of ours is there */
 	APPLY_SWAP,    /* our link is there: it gets the next program */
 	APPLY_REPLACE, /* our link is there, in another mode: detached, and attached anew */
+	APPLY_WAIT,    /* the interface is not there */
 };
 
 struct apply_link {
@@ -25,8 +28,11 @@ struct apply_link {
 	uint32_t ifindex;
 	enum stile_mode wanted; /* as configured */
 	enum apply_plan plan;
+	bool elsewhere; /* it is not of this network namespace by that name */
 	bool done;
 	int before;		     /* link that was found; -1 */
+	uint32_t id;		     /* its id */
+	char pin[16];		     /* the name that it was pinned by */
 	int program_before;	     /* its program; -1 */
 	enum stile_mode mode_before; /* native or generic */
 	int now;		     /* link that was made; -1 */
@@ -37,6 +43,16 @@ struct apply_links {
 	struct apply_link links[STILE_INTERFACES_MAX];
 	unsigned int n_links;
 };
+
+/* The pinned link of @ifname, and what the kernel says of it. Its fd, or negative errno. */
+int apply_links_open(const struct pins *pins, const char *ifname, struct bpf_link_info *ret_info);
+
+/* The mode to attach in, or to try first: native or generic. */
+enum stile_mode apply_links_mode(const struct apply_link *link);
+
+/* Tells what was tried and why it failed; returns @error. */
+int apply_links_report(const struct apply_link *link, const char *what, int error,
+		       struct diag *diag);
 
 /* Finds what is attached, and what is to be done. @before is all zero where there was no policy. */
 int apply_links_find(const struct pins *pins, const struct stile_policy *before,

@@ -10,6 +10,7 @@
 
 #include <bpf/bpf.h>
 
+#include "apply_links.h"
 #include "apply_previous.h"
 #include "apply_recover.h"
 #include "apply_tables.h"
@@ -43,17 +44,11 @@ static int open_program(const struct pins *pins, uint64_t generation, uint32_t *
 static int open_link(const struct pins *pins, const char *ifname, uint32_t *ret_program)
 {
 	struct bpf_link_info info = {};
-	__u32 size = sizeof(info);
-	char path[PATH_MAX];
-	autofd int fd = -1;
+	int fd = apply_links_open(pins, ifname, &info);
 
-	if (pins_path_link(pins, ifname, path) < 0)
-		return -ENAMETOOLONG;
-	fd = bpf_obj_get(path);
-	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size) < 0)
-		return -errno;
-	*ret_program = info.xdp.ifindex ? info.prog_id : 0;
-	return take_fd(&fd);
+	if (fd >= 0)
+		*ret_program = info.xdp.ifindex ? info.prog_id : 0;
+	return fd;
 }
 
 struct search {

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <systemd/sd-daemon.h>
 #include <time.h>
 
 #include <event2/event.h>
@@ -20,14 +21,11 @@
 #include "lists.h"
 #include "loader.h"
 #include "log.h"
-#include "names.h"
 #include "notify.h"
 #include "pidfile.h"
 #include "util.h"
 
-#define TABLES_TEXT_SIZE 64
-
-enum run_event { RUN_TERM, RUN_INT, RUN_HUP, RUN_TICK, RUN_EVENTS };
+enum run_event { RUN_TERM, RUN_INT, RUN_HUP, RUN_TICK, RUN_WATCHDOG, RUN_EVENTS };
 
 int run_load(struct run *run, struct diag *diag)
 {
@@ -55,65 +53,44 @@ int run_load(struct run *run, struct diag *diag)
 	run->config = config;
 	run->applied = applied;
 	run->lists_error = 0;
+	run_links_note(run);
 	return 0;
 }
 
-static void tell_systemd(const struct run *run)
+/* The names that were chosen by their default routes are as good as if the file had them. */
+static void choose_again(const struct run *run, struct config *config,
+			 struct config_interface room[STILE_INTERFACES_MAX])
 {
-	const struct apply_result *applied = &run->applied;
-	char names[STILE_INTERFACES_MAX * (sizeof(applied->interfaces[0].name) + 2)] = "";
-	size_t at = 0;
-
-	for (unsigned int i = 0; i < applied->n_interfaces; i++)
-		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s", i ? ", " : "",
-				       applied->interfaces[i].name);
-	notify("READY=1\nSTATUS=Generation %" PRIu64 " on %s", applied->generation, names);
-}
-
-static void log_applied(const struct run *run)
-{
-	const struct apply_result *applied = &run->applied;
-
-	for (unsigned int i = 0; i < applied->n_interfaces; i++)
-		log_info("%s: %s in %s mode", applied->interfaces[i].name,
-			 applied->interfaces[i].adopted ? "swapped in place" : "attached",
-			 policy_mode_names[applied->interfaces[i].mode]);
-}
-
-/* What became of the limiters' tables. Returns @text. */
-static const char *tables_text(const struct apply_result *applied, char text[TABLES_TEXT_SIZE])
-{
-	snprintf(text, TABLES_TEXT_SIZE, "%u kept, %u copied, %u new",
-		 applied->n_tables[POLICY_TABLE_KEPT], applied->n_tables[POLICY_TABLE_COPIED],
-		 applied->n_tables[POLICY_TABLE_NEW]);
-	return text;
-}
-
-static char *describe_reload(const struct run *run, const struct diag *diag, bool ok)
-{
-	char tables[TABLES_TEXT_SIZE];
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	diag_print(diag, out);
-	if (ok)
-		fprintf(out, "generation %" PRIu64 " in force, bucket tables: %s\n",
-			run->applied.generation, tables_text(&run->applied, tables));
-	else
-		fputs("nothing was changed\n", out);
-	if (fclose(out) != 0) {
-		free(text);
-		return NULL;
+	if (config->n_interfaces)
+		return;
+	for (unsigned int i = 0; i < run->applied.n_interfaces; i++) {
+		room[i] = (struct config_interface){ .mode = STILE_MODE_AUTO };
+		memcpy(room[i].name.text, run->applied.interfaces[i].name,
+		       sizeof(run->applied.interfaces[i].name));
 	}
-	return text;
+	config->interfaces = room;
+	config->n_interfaces = run->applied.n_interfaces;
+}
+
+int run_load_again(struct run *run, struct diag *diag)
+{
+	struct config_interface room[STILE_INTERFACES_MAX];
+	struct config config = run->config;
+	struct apply_result applied;
+	int error;
+
+	choose_again(run, &config, room);
+	error = apply_config(run->pins, &config, diag, &applied);
+	if (error)
+		return error;
+	run->applied = applied;
+	run_links_note(run);
+	return 0;
 }
 
 bool run_reload(struct run *run, char **ret_text)
 {
-	char tables[TABLES_TEXT_SIZE];
+	char tables[RUN_TABLES_SIZE];
 	struct timespec now;
 	struct diag diag;
 	bool ok;
@@ -126,17 +103,17 @@ bool run_reload(struct run *run, char **ret_text)
 	log_diag(&diag);
 	if (ok) {
 		run->counts.reloads_ok++;
-		log_applied(run);
+		run_log_applied(run);
 		log_info("reloaded: generation %" PRIu64 ", bucket tables: %s",
-			 run->applied.generation, tables_text(&run->applied, tables));
+			 run->applied.generation, run_tables_text(&run->applied, tables));
 	} else {
 		run->counts.reloads_failed++;
 		log_error("reload refused: nothing was changed");
 	}
 	run->counts.last_reload_ok = ok;
-	*ret_text = describe_reload(run, &diag, ok);
+	*ret_text = run_describe_reload(run, &diag, ok);
 	diag_release(&diag);
-	tell_systemd(run);
+	run_tell_manager(run);
 	return ok;
 }
 
@@ -161,10 +138,12 @@ static void on_hangup(evutil_socket_t signal, short what, void *context)
 static void on_tick(evutil_socket_t fd, short what, void *context)
 {
 	struct run *run = context;
-	int result = lists_expire(run->pins);
+	int result;
 
 	(void)fd;
 	(void)what;
+	run_links_retry(run);
+	result = lists_expire(run->pins);
 	if (result >= 0 || result == run->lists_error)
 		return;
 	run->lists_error = result;
@@ -172,6 +151,28 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 		log_warning("nothing is attached any more: 'stile reload' puts it back");
 	else
 		log_warning("look for expired entries: %s", strerror(-result));
+}
+
+/* The manager ends a service that has not said for a while that it lives. */
+static void on_watchdog(evutil_socket_t fd, short what, void *context)
+{
+	(void)fd;
+	(void)what;
+	(void)context;
+	notify("WATCHDOG=1");
+}
+
+/* Twice in the time that the manager waits; never where it does not. */
+static bool add_watchdog(struct event *event)
+{
+	struct timeval half;
+	uint64_t usec;
+
+	if (sd_watchdog_enabled(0, &usec) <= 0)
+		return true;
+	half.tv_sec = (time_t)(usec / 2 / 1000000);
+	half.tv_usec = (suseconds_t)(usec / 2 % 1000000);
+	return event_add(event, &half) == 0;
 }
 
 static bool add_events(struct run *run, struct event *events[RUN_EVENTS])
@@ -182,16 +183,17 @@ static bool add_events(struct run *run, struct event *events[RUN_EVENTS])
 	events[RUN_INT] = evsignal_new(run->base, SIGINT, on_stop, run);
 	events[RUN_HUP] = evsignal_new(run->base, SIGHUP, on_hangup, run);
 	events[RUN_TICK] = event_new(run->base, -1, EV_PERSIST, on_tick, run);
-	for (size_t i = 0; i < RUN_EVENTS; i++) {
+	events[RUN_WATCHDOG] = event_new(run->base, -1, EV_PERSIST, on_watchdog, NULL);
+	for (size_t i = 0; i < RUN_WATCHDOG; i++) {
 		if (!events[i] || event_add(events[i], i == RUN_TICK ? &second : NULL) < 0)
 			return false;
 	}
-	return true;
+	return events[RUN_WATCHDOG] && add_watchdog(events[RUN_WATCHDOG]);
 }
 
 static int start(struct run *run)
 {
-	char tables[TABLES_TEXT_SIZE];
+	char tables[RUN_TABLES_SIZE];
 	struct diag diag;
 	int error;
 
@@ -207,13 +209,13 @@ static int start(struct run *run)
 	if (!run->source.from_file)
 		log_info("no " STILE_CONFIG_PATH ": safe defaults, 500 connections a second and "
 			 "client on every TCP port");
-	log_applied(run);
+	run_log_applied(run);
 	log_info("stile " STILE_VERSION ": generation %" PRIu64 ", bucket tables: %s",
-		 run->applied.generation, tables_text(&run->applied, tables));
+		 run->applied.generation, run_tables_text(&run->applied, tables));
 	if (run->http)
 		log_info("metrics on %s port %u", run->config.metrics_host, http_port(run->http));
 	run->counts.last_reload_ok = true;
-	tell_systemd(run);
+	run_tell_manager(run);
 	return 0;
 }
 
@@ -246,6 +248,7 @@ static int serve(struct run *run)
 	if (!run->base || !add_events(run, events))
 		log_error("event loop: %s", strerror(ENOMEM));
 	else if (start(run) == 0) {
+		run_links_follow(run);
 		if (event_base_dispatch(run->base) < 0)
 			log_error("event loop: %s", strerror(errno));
 		result = stop(run);
@@ -254,6 +257,7 @@ static int serve(struct run *run)
 		if (events[i])
 			event_free(events[i]);
 	}
+	run_links_free(run);
 	if (run->base)
 		event_base_free(run->base);
 	config_release(&run->config);
@@ -313,7 +317,7 @@ int cmd_run(const struct command *command, const struct pins *pins, int argc, ch
 		{ "interface", required_argument, NULL, 'i' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct run run = { .pins = pins };
+	struct run run = { .pins = pins, .links.fd = -1 };
 	int option, result;
 
 	while ((option = getopt_long(argc, argv, ":c:i:", options, NULL)) != -1) {

@@ -10,9 +10,11 @@
 #include "config.h"
 #include "diag.h"
 #include "metrics.h"
+#include "netif.h"
 #include "pins.h"
 
 struct control;
+struct event;
 struct event_base;
 struct http;
 
@@ -24,11 +26,26 @@ struct run_source {
 	bool from_file; /* once a file was read, safe defaults never take its place */
 };
 
+/* What was seen last of an interface that is attached, or should be. */
+struct run_link {
+	enum { RUN_LINK_HERE, RUN_LINK_ELSEWHERE, RUN_LINK_GONE } where;
+	struct netif_state state; /* where it is here */
+	uint32_t tried;		  /* index that could not be attached to; 0: none */
+};
+
+struct run_links {
+	int fd; /* the kernel's word of changes, or -1 */
+	struct event *event;
+	struct run_link links[STILE_INTERFACES_MAX]; /* in the order of run->applied */
+	unsigned int seconds;			     /* until an attachment is tried again */
+};
+
 struct run {
 	const struct pins *pins;
 	struct run_source source;
 	struct config config; /* in force; all zero before the first load */
 	struct apply_result applied;
+	struct run_links links;
 	struct metrics_daemon counts;
 	struct event_base *base;
 	struct http *http;	     /* NULL: no metrics server */
@@ -45,6 +62,9 @@ int run_source_read(struct run_source *source, struct diag *diag, struct config 
  * changed, and the mistakes are in @diag.
  */
 int run_load(struct run *run, struct diag *diag);
+
+/* Puts the configuration in force in force again, for interfaces that have appeared. */
+int run_load_again(struct run *run, struct diag *diag);
 
 /* As run_load(), told to systemd and the log. @ret_text (malloc'ed) is for whoever asked. */
 bool run_reload(struct run *run, char **ret_text);
@@ -64,5 +84,18 @@ void run_servers_free(struct run_servers *servers);
 /* Puts them in the place of those of run->config, which is still the one before. */
 void run_servers_adopt(struct run *run, const struct config *next, struct run_servers *servers,
 		       struct diag *diag);
+
+/* Follows interfaces from here on: what becomes of them is logged, what appears is attached. */
+void run_links_follow(struct run *run);
+void run_links_note(struct run *run);  /* after each load: as they are now */
+void run_links_retry(struct run *run); /* once a second */
+void run_links_free(struct run *run);
+
+/* What is said of a load. */
+void run_tell_manager(const struct run *run);
+void run_log_applied(const struct run *run);
+#define RUN_TABLES_SIZE 64
+const char *run_tables_text(const struct apply_result *applied, char text[RUN_TABLES_SIZE]);
+char *run_describe_reload(const struct run *run, const struct diag *diag, bool ok);
 
 #endif /* STILE_CMD_RUN_H */

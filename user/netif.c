@@ -145,6 +145,54 @@ static int ask(const char *name, unsigned long what, struct ifreq *request)
 	return ioctl(fd, what, request) < 0 ? -errno : 0;
 }
 
+int netif_get_named(const char *name, struct netif_state *ret_state)
+{
+	const int both = IFF_UP | IFF_RUNNING;
+	struct netif_state state = { 0 };
+	struct ifreq flags = { 0 }, mtu = { 0 };
+	int error;
+
+	error = netif_index(name, &state.ifindex);
+	if (error == 0)
+		error = ask(name, SIOCGIFFLAGS, &flags);
+	if (error == 0)
+		error = ask(name, SIOCGIFMTU, &mtu);
+	if (error)
+		return error;
+	snprintf(state.name.text, sizeof(state.name.text), "%s", name);
+	state.up = (flags.ifr_flags & both) == both;
+	state.mtu = (uint32_t)mtu.ifr_mtu;
+	*ret_state = state;
+	return 0;
+}
+
+int netif_get(uint32_t ifindex, struct netif_state *ret_state)
+{
+	char name[NETIF_NAME_SIZE];
+
+	if (!if_indextoname(ifindex, name))
+		return errno == ENXIO ? -ENODEV : -errno;
+	return netif_get_named(name, ret_state);
+}
+
+int netif_watch(void)
+{
+	const struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK };
+	autofd int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+		return -errno;
+	return take_fd(&fd);
+}
+
+void netif_watch_read(int fd)
+{
+	char word[4096]; /* the rest of a longer one is dropped */
+
+	while (recv(fd, word, sizeof(word), 0) >= 0 || errno == ENOBUFS || errno == EINTR)
+		continue;
+}
+
 int netif_is_ethernet(const char *name)
 {
 	struct ifreq request = { 0 };

@@ -3,6 +3,7 @@
 #ifndef STILE_NETIF_H
 #define STILE_NETIF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,25 @@ struct netif_name {
  * The number written to @ret_names, at most @n_names, or negative errno.
  */
 int netif_default_routes(struct netif_name *ret_names, size_t n_names);
+
+struct netif_state {
+	uint32_t ifindex;
+	struct netif_name name;
+	bool up; /* by its administrator and its carrier */
+	uint32_t mtu;
+};
+
+/* The interface of index @ifindex, or called @name. 0, -ENODEV where there is none, or -errno. */
+int netif_get(uint32_t ifindex, struct netif_state *ret_state);
+int netif_get_named(const char *name, struct netif_state *ret_state);
+
+/*
+ * A socket that can be read, without waiting, whenever any interface changes, and the reading of
+ * it: what changed is to be asked, because the kernel drops words that it has no room for. The fd
+ * is the caller's; or negative errno.
+ */
+int netif_watch(void);
+void netif_watch_read(int fd);
 
 /* 0, or -ENODEV where there is no interface of that name. */
 int netif_index(const char *name, uint32_t *ret_ifindex);
