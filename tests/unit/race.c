@@ -11,8 +11,8 @@
 #include "race.h"
 #include "random.h"
 
-#define MOST_LAG 64 /* steps of an empty loop */
-#define SPINS 200   /* looks at the other thread before it is given the CPU */
+#define MOST_LAG 200 /* steps of an empty loop */
+#define SPINS 200    /* looks at the other thread before it is given the CPU */
 
 struct racer {
 	struct race *race;

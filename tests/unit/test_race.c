@@ -267,7 +267,7 @@ static void test_last_way(void)
 
 		limiter.full = STILE_FULL_ALLOW;
 		race_choose_keys(&limiter, keys, ARRAY_SIZE(keys), ARRAY_SIZE(keys));
-		race.rounds = 3000;
+		race.rounds = 6000;
 		race.prepare = prepare_last_way;
 		race.check = check_last_way;
 		race_run(&race);
