@@ -125,8 +125,10 @@ static struct address forge(uint64_t *random)
 
 	for (int i = 0; i < 16; i++)
 		bytes[i] = tempting[random_below(random, sizeof(tempting))];
-	if (random_chance(random, 50))
-		memcpy(bytes, random_chance(random, 50) ? "\0\1" : "\0\0", 2);
+	if (random_chance(random, 50)) {
+		bytes[0] = 0;
+		bytes[1] = (uint8_t)random_below(random, 2);
+	}
 	if (random_chance(random, 30))
 		memset(bytes + 2, random_chance(random, 50) ? 0xff : 0, 6);
 	if (random_chance(random, 20))

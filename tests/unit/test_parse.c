@@ -25,10 +25,10 @@ static int read_frame(const struct pkt_frame *frame, size_t size,
 	uint8_t *memory = malloc(ALIGN + size);
 	int unread = _STILE_REASON_MAX;
 
+	*ret_pkt = (struct pkt){};
 	if (!CHECK("memory", memory))
 		return unread;
 	memcpy(memory + ALIGN, frame->bytes, size);
-	*ret_pkt = (struct pkt){};
 	unread = parser(memory + ALIGN, memory + ALIGN + size, ret_pkt);
 	free(memory);
 	return unread;
