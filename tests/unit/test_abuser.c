@@ -18,7 +18,7 @@ static const char tokens[] = "algorithm: token_bucket, limit: 10, window: 1s, bu
 			     "max_keys: 5000";
 static const char windows[] = "algorithm: sliding_window, limit: 10, window: 1s, max_keys: 5000";
 
-static void check_storm(const char *settings, struct abuser_plan plan)
+static void check_storm(const char *settings, struct abuser_plan plan, unsigned int most)
 {
 	struct stile_limiter limiter;
 	struct abuser_result result = {};
@@ -42,7 +42,7 @@ static void check_storm(const char *settings, struct abuser_plan plan)
 		 plan.tick ? "tick" : "precise", plan.packets, plan.between,
 		 (unsigned long long)result.abuser_admitted,
 		 (unsigned long long)result.abuser_exact);
-	CHECK(what, result.abuser_admitted * 100 <= result.abuser_exact * 105);
+	CHECK(what, result.abuser_admitted * 100 <= result.abuser_exact * most);
 	CHECK(what, result.abuser_admitted >= result.abuser_exact);
 	CHECK_EQ(what, result.client_refused, 0);
 	CHECK(what, plan.packets > 2 || result.evictions > result.flood_sent / 4);
@@ -54,18 +54,28 @@ static void check_storm(const char *settings, struct abuser_plan plan)
 static void test_back_to_back(void)
 {
 	for (unsigned int packets = 1; packets <= 64; packets *= 2) {
-		check_storm(tokens, (struct abuser_plan){ .tick = TICK, .packets = packets });
-		check_storm(tokens, (struct abuser_plan){ .packets = packets });
-		check_storm(windows, (struct abuser_plan){ .tick = TICK, .packets = packets });
+		const struct abuser_plan ticks = { .tick = TICK, .packets = packets };
+		const struct abuser_plan precise = { .packets = packets };
+
+		check_storm(tokens, ticks, 105);
+		check_storm(tokens, precise, 105);
+		check_storm(windows, ticks, 105);
 	}
 }
 
-/* Every source shows up in another tick again, and so looks like a client that came back. */
+/*
+ * Every source shows up in another tick again, and so looks like a client that came back: as many
+ * at a time as the table is made for. What room there is then goes by who was seen last.
+ */
 static void test_coming_back(void)
 {
-	for (unsigned int packets = 2; packets <= 32; packets *= 4)
-		check_storm(tokens, (struct abuser_plan){
-					    .tick = TICK, .packets = packets, .between = 4999 });
+	for (unsigned int packets = 2; packets <= 32; packets *= 4) {
+		const struct abuser_plan plan = { .tick = TICK,
+						  .packets = packets,
+						  .between = 4999 };
+
+		check_storm(tokens, plan, 110);
+	}
 }
 
 CHECK_SUITE(abuser, { "a flood of sources back to back", test_back_to_back },
