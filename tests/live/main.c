@@ -16,7 +16,7 @@
 #include "check.h"
 #include "live.h"
 
-#define LOCK "/run/lock/stile-test-live"
+#define LOCK "/run/stile-test-live.lock"
 
 static volatile sig_atomic_t child;
 
