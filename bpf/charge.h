@@ -11,6 +11,7 @@
 #include "classify.h"
 #include "maps.h"
 #include "table.h"
+#include "watchdog.h"
 
 #define CHARGE_LIMITERS (STILE_JUDGES_MAX + 1)
 #define CHARGE_NO_TABLE 100 /* beyond enum table_answer: the limiter has no table */
@@ -286,6 +287,10 @@ static __always_inline int charge_alone(__u32 attachment, const struct charge_re
 static __always_inline struct ruling charge_refusal(const struct pkt *pkt, __u32 attachment,
 						    int answer)
 {
+	if (watchdog_counts()) {
+		account_decision(attachment, STILE_DECISION_COUNTED);
+		return judge_pass(STILE_REASON_COUNTED);
+	}
 	account_decision(attachment, answer);
 	return judge_refusal(pkt, charge_limiter_of(attachment)->action,
 			     answer == TABLE_FULL ? STILE_REASON_FULL : STILE_REASON_LIMITED);

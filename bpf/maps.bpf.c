@@ -16,7 +16,7 @@ const volatile struct {
 	struct stile_set_wide wide;
 } table_shapes SEC(".rodata.shapes") = {};
 
-control_map stile_control SEC(".maps");
+struct control_map stile_control SEC(".maps");
 struct hosts_map stile_hosts SEC(".maps");
 ports_map stile_ports SEC(".maps");
 pages_map stile_pages SEC(".maps");

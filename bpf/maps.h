@@ -45,6 +45,15 @@ struct limiters_map {
 	__array(values, struct table_map);
 };
 
+/* The daemon writes its heartbeat by memory, past the lock of whoever changes the rest. */
+struct control_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct stile_control);
+};
+
 struct hosts_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -52,7 +61,6 @@ struct hosts_map {
 	__type(value, __u32);
 };
 
-typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_control, 1) control_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_ports, 1) ports_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_page, 1) pages_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_attempt, STILE_ATTEMPTS) attempts_map;
@@ -68,7 +76,7 @@ typedef MAP_TRIE(struct stile_prefix, struct stile_listed) list_map;
 
 extern const volatile struct stile_policy policy;
 
-extern control_map stile_control SEC(".maps");
+extern struct control_map stile_control SEC(".maps");
 extern struct hosts_map stile_hosts SEC(".maps");
 extern ports_map stile_ports SEC(".maps");
 extern pages_map stile_pages SEC(".maps");

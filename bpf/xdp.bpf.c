@@ -10,6 +10,7 @@
 #include "maps.h"
 #include "parse.h"
 #include "reply.h"
+#include "watchdog.h"
 
 /* A trusted client's event, noted by the limiters that would have judged it. */
 static __always_inline void note_exempt(const struct pkt_class *class)
@@ -63,6 +64,8 @@ static __always_inline struct ruling judge_packet(struct xdp_md *ctx, struct pkt
 	control = bpf_map_lookup_elem(&stile_control, &first);
 	if (!policy.enabled || !control)
 		return judge_pass(STILE_REASON_DISABLED);
+	if (watchdog_says(STILE_WATCHDOG_PASS, control))
+		return judge_pass(STILE_REASON_UNATTENDED);
 	unread = parse_plain((void *)(long)ctx->data, (void *)(long)ctx->data_end, pkt);
 	if (unread == PARSE_EXTENDED)
 		unread = read_extended(ctx, pkt);

@@ -130,6 +130,7 @@ static int swap(struct apply *apply)
 	if (error)
 		return report(apply, "open the bucket tables", error);
 	apply_tables_fill(&apply->tables);
+	(void)apply_heartbeat(apply->pins); /* of the one in force: a load takes a moment */
 	error = apply_links_do(apply->pins, &apply->links, loader_program(apply->loader),
 			       apply->diag);
 	if (error)

@@ -43,6 +43,12 @@ int apply_config(const struct pins *pins, const struct config *config, struct di
  */
 bool apply_is_attached(const struct pins *pins, const char *ifname);
 
+/*
+ * Tells the program in force that the daemon lives: once a second, so that the watchdog does not
+ * bite. 0, or negative errno: -ENOENT where nothing is in force.
+ */
+int apply_heartbeat(const struct pins *pins);
+
 /* Detaches everything and removes the pins. 0 where nothing was there. */
 int apply_detach(const struct pins *pins);
 

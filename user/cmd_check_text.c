@@ -242,6 +242,20 @@ static void add_prefixes(struct table_print *table, const char *name,
 		table_print_item(table, "%zu more", n - i);
 }
 
+static void add_watchdog(struct table_print *table, const struct config_watchdog *watchdog)
+{
+	char after[PHRASE_SIZE];
+
+	if (watchdog->then == STILE_WATCHDOG_KEEP)
+		return;
+	table_print_cell(table, "watchdog");
+	table_print_cell(table, "%s once the daemon has been silent for %s",
+			 watchdog->then == STILE_WATCHDOG_PASS
+				 ? "everything passes"
+				 : "what is over a limit is counted and let through",
+			 phrase_duration(watchdog->after, after));
+}
+
 static int print_settings(const struct check *check, FILE *out)
 {
 	static const struct table_print_column columns[] = { { NULL, false }, { "", false } };
@@ -265,6 +279,7 @@ static int print_settings(const struct check *check, FILE *out)
 		table_print_cell(&table, "none");
 	table_print_cell(&table, "on stop");
 	table_print_cell(&table, config->keep_on_stop ? "protection stays in force" : "detach");
+	add_watchdog(&table, &config->watchdog);
 	err = table_print_write(&table, out);
 	table_print_release(&table);
 	return err;

@@ -143,14 +143,16 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 	(void)fd;
 	(void)what;
 	run_links_retry(run);
-	result = lists_expire(run->pins);
+	result = apply_heartbeat(run->pins);
+	if (result >= 0)
+		result = lists_expire(run->pins);
 	if (result >= 0 || result == run->lists_error)
 		return;
 	run->lists_error = result;
 	if (result == -ENOENT)
 		log_warning("nothing is attached any more: 'stile reload' puts it back");
 	else
-		log_warning("look for expired entries: %s", strerror(-result));
+		log_warning("look after what is in force: %s", strerror(-result));
 }
 
 /* The manager ends a service that has not said for a while that it lives. */

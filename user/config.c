@@ -10,11 +10,15 @@
 
 #include "config.h"
 #include "config_block.h"
+#include "names.h"
 #include "util.h"
 
 #define SOCKET_PATH_MAX 107 /* bytes: what struct sockaddr_un has room for */
 #define METRICS_HOST "127.0.0.1"
 #define METRICS_PORT 9466
+#define WATCHDOG_NS 30000000000ULL	  /* 30s */
+#define WATCHDOG_NS_MIN 5000000000ULL	  /* 5s: a heartbeat a second, and a load in between */
+#define WATCHDOG_NS_MAX 86400000000000ULL /* 24h */
 
 static void read_enabled(struct config_reader *reader, const struct tree_node *value, void *object)
 {
@@ -165,6 +169,39 @@ static void read_on_stop(struct config_reader *reader, const struct tree_node *v
 		config->keep_on_stop = on_stop == 1;
 }
 
+static void read_watchdog_after(struct config_reader *reader, const struct tree_node *value,
+				void *object)
+{
+	const struct config_range range = { WATCHDOG_NS_MIN, WATCHDOG_NS_MAX };
+	struct config *config = object;
+
+	config_value_duration(reader, value, range, &config->watchdog.after);
+}
+
+static void read_watchdog_then(struct config_reader *reader, const struct tree_node *value,
+			       void *object)
+{
+	const struct config_words words = { policy_watchdog_names, NULL };
+	struct config *config = object;
+	unsigned int then;
+
+	config->watchdog.place = value->place;
+	if (config_value_word(reader, value, words, &then))
+		config->watchdog.then = (enum stile_watchdog)then;
+}
+
+static void read_watchdog(struct config_reader *reader, const struct tree_node *value, void *object)
+{
+	static const struct config_field fields[] = { { "after", read_watchdog_after },
+						      { "then", read_watchdog_then },
+						      { NULL, NULL } };
+	static const struct config_block block = { .what = "watchdog",
+						   .example = "after",
+						   .fields = fields };
+
+	config_block_read(reader, value, &block, object);
+}
+
 static const struct config_field fields[] = {
 	{ "enabled", read_enabled },
 	{ "interfaces", config_read_interfaces },
@@ -176,8 +213,8 @@ static const struct config_field fields[] = {
 	{ "control", read_control },
 	{ "log", read_log },
 	{ "on_stop", read_on_stop },
+	{ "watchdog", read_watchdog },
 	{ "replies_per_second", NULL },
-	{ "watchdog", NULL },
 	{ NULL, NULL },
 };
 
@@ -190,6 +227,7 @@ static int init(struct config *config)
 	*config = (struct config){
 		.enabled = true,
 		.log_level = CONFIG_LOG_INFO,
+		.watchdog = { .then = STILE_WATCHDOG_KEEP, .after = WATCHDOG_NS },
 		.metrics_host = strdup(METRICS_HOST),
 		.metrics_port = METRICS_PORT,
 	};

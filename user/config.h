@@ -80,11 +80,18 @@ struct config_listener {
 	bool flawed; /* as above */
 };
 
+struct config_watchdog {
+	enum stile_watchdog then;
+	uint64_t after;	    /* ns */
+	struct place place; /* of then */
+};
+
 enum config_log_level { CONFIG_LOG_ERROR, CONFIG_LOG_WARNING, CONFIG_LOG_INFO, CONFIG_LOG_DEBUG };
 
 struct config {
 	bool enabled;
 	bool keep_on_stop; /* on_stop: keep */
+	struct config_watchdog watchdog;
 	enum config_log_level log_level;
 	bool log_json;
 	char *metrics_host; /* NULL: no metrics server */

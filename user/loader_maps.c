@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -102,12 +103,15 @@ static int fill_listed(int map, const struct stile_prefix *prefixes, size_t n)
 
 static int fill_control(int map, const struct policy *policy)
 {
+	struct timespec now;
 	struct stile_control control = {
 		.trusted = (__u32)policy->n_trusted,
 		.blocked = (__u32)policy->n_blocked,
 	};
 	__u32 zero = 0;
 
+	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail: the clock exists */
+	control.heartbeat = (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
 	return bpf_map_update_elem(map, &zero, &control, BPF_ANY) < 0 ? -errno : 0;
 }
 

@@ -36,3 +36,9 @@ const char *const policy_mode_names[_STILE_MODE_MAX + 1] = {
 	[STILE_MODE_NATIVE] = "native",
 	[STILE_MODE_GENERIC] = "generic",
 };
+
+const char *const policy_watchdog_names[_STILE_WATCHDOG_MAX + 1] = {
+	[STILE_WATCHDOG_KEEP] = "keep",
+	[STILE_WATCHDOG_COUNT] = "count",
+	[STILE_WATCHDOG_PASS] = "pass",
+};

@@ -146,6 +146,8 @@ static void build_head(struct policy_build *build)
 	kernel->tick = machine->tick;
 	kernel->tick_base = machine->tick_base;
 	kernel->enabled = build->config->enabled;
+	kernel->watchdog = (__u8)build->config->watchdog.then;
+	kernel->watchdog_after = build->config->watchdog.after;
 	if (previous->generation) {
 		kernel->since = previous->since;
 		memcpy(kernel->seed, previous->seed, sizeof(kernel->seed));

@@ -174,6 +174,11 @@ void review_warn(const struct config *config, struct diag *diag)
 {
 	if (!config->enabled)
 		diag_warning(diag, whole, "enabled is false: everything passes");
+	if (config->keep_on_stop && config->watchdog.then != STILE_WATCHDOG_KEEP)
+		diag_warning(diag, config->watchdog.place,
+			     "on_stop: keep leaves protection in place, and the watchdog ends it "
+			     "%g s later: it takes a daemon that was stopped for one that died",
+			     (double)config->watchdog.after / 1e9);
 	warn_lists(config, diag);
 	for (size_t i = 0; i < config->n_limiters; i++)
 		warn_limiter(&config->limiters[i], diag);

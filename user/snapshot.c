@@ -124,6 +124,22 @@ static int read_decisions(const struct pins *pins, struct snapshot *snapshot)
 	return r;
 }
 
+static int read_silence(const struct pins *pins, struct snapshot *snapshot)
+{
+	const struct snapshot_shape shape = { "control", 4, sizeof(struct stile_control) };
+	autofd int fd = snapshot_maps_open(pins, snapshot->policy.generation, &shape);
+	struct stile_control control;
+	uint32_t slot = 0;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = bpf_map_lookup_elem(fd, &slot, &control);
+	if (r == 0 && control.heartbeat < snapshot->now)
+		snapshot->silence = snapshot->now - control.heartbeat;
+	return r;
+}
+
 static int read_replies(const struct pins *pins, struct snapshot *snapshot)
 {
 	const struct snapshot_shape shape = { "replies", 4, sizeof(struct stile_replies) };
@@ -223,6 +239,8 @@ static int read_counters(const struct pins *pins, struct snapshot *snapshot)
 	if (r == 0)
 		r = read_replies(pins, snapshot);
 	if (r == 0)
+		r = read_silence(pins, snapshot);
+	if (r == 0)
 		r = read_limiters(pins, snapshot);
 	if (r == 0)
 		r = read_list(snapshot, pins, "trusted", &snapshot->trusted, &snapshot->n_trusted);
@@ -262,6 +280,12 @@ int snapshot_take(const struct pins *pins, struct snapshot **ret_snapshot)
 	for (int i = 0; i < TRIES && r == -ESTALE; i++)
 		r = take(pins, ret_snapshot);
 	return r;
+}
+
+bool snapshot_is_unattended(const struct snapshot *snapshot)
+{
+	return snapshot->policy.watchdog != STILE_WATCHDOG_KEEP &&
+	       snapshot->silence > snapshot->policy.watchdog_after;
 }
 
 void snapshot_free(struct snapshot *snapshot)

@@ -39,6 +39,7 @@ struct snapshot {
 	struct snapshot_limiter limiters[STILE_LIMITERS_MAX];
 	struct stile_decisions decisions[STILE_ATTACHMENTS_MAX];
 	struct stile_replies replies;
+	uint64_t silence; /* ns since the daemon was heard of */
 	struct snapshot_listed *trusted, *blocked;
 	size_t n_trusted, n_blocked;
 };
@@ -46,6 +47,9 @@ struct snapshot {
 /* 0; -ENOENT where nothing is pinned; -EPROTO where another version's maps are; or -errno. */
 int snapshot_take(const struct pins *pins, struct snapshot **ret_snapshot);
 void snapshot_free(struct snapshot *snapshot);
+
+/* Whether the daemon has been silent for so long that the watchdog bites. */
+bool snapshot_is_unattended(const struct snapshot *snapshot);
 
 /* One client of one limiter. */
 struct snapshot_client {

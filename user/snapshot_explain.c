@@ -264,6 +264,12 @@ static void conclude(const struct question *question, struct snapshot_verdict *v
 		rule(verdict, judge_pass(pass_reason(verdict)));
 		return;
 	}
+	if (snapshot_is_unattended(question->snapshot)) {
+		verdict->judges[verdict->refused_by].decision = STILE_DECISION_COUNTED;
+		verdict->refused_by = -1;
+		rule(verdict, judge_pass(STILE_REASON_COUNTED));
+		return;
+	}
 	refusal = &verdict->judges[verdict->refused_by];
 	rule(verdict,
 	     judge_refusal(&pkt, policy->limiters[refusal->limiter].action,
@@ -283,6 +289,10 @@ static int answer(const struct question *question, struct snapshot_verdict *verd
 
 	if (!policy->enabled) {
 		rule(verdict, judge_pass(STILE_REASON_DISABLED));
+		return 0;
+	}
+	if (policy->watchdog == STILE_WATCHDOG_PASS && snapshot_is_unattended(question->snapshot)) {
+		rule(verdict, judge_pass(STILE_REASON_UNATTENDED));
 		return 0;
 	}
 	r = read_control(question, &control);

@@ -224,13 +224,16 @@ json_t *status_json(const struct status *status)
 	if (gmtime_r(&status->since, &utc))
 		strftime(since, sizeof(since), "%FT%TZ", &utc);
 	return json_pack(
-		"{ss, ss, sb, sI, ss, so, so, so, so, so, so, so, so, so}", "version",
-		STILE_VERSION, "instance", status->instance, "enabled", snapshot->policy.enabled,
-		"generation", (json_int_t)snapshot->policy.generation, "since", since,
-		"uptime_seconds", reading_seconds(status->uptime), "interfaces",
-		interfaces_json(status), "listeners", listeners_json(status), "limiters",
-		limiters_json(snapshot), "decisions", decisions_json(snapshot), "packets",
-		packets_json(snapshot), "replies",
+		"{ss, ss, sb, sI, ss, so, s{ss, so, so, sb}, so, so, so, so, so, so, so, so}",
+		"version", STILE_VERSION, "instance", status->instance, "enabled",
+		snapshot->policy.enabled, "generation", (json_int_t)snapshot->policy.generation,
+		"since", since, "uptime_seconds", reading_seconds(status->uptime), "watchdog",
+		"then", policy_watchdog_names[snapshot->policy.watchdog], "after_seconds",
+		reading_seconds(snapshot->policy.watchdog_after), "silence_seconds",
+		reading_seconds(snapshot->silence), "bites", snapshot_is_unattended(snapshot),
+		"interfaces", interfaces_json(status), "listeners", listeners_json(status),
+		"limiters", limiters_json(snapshot), "decisions", decisions_json(snapshot),
+		"packets", packets_json(snapshot), "replies",
 		counts_json(labels_reply, snapshot->replies.count, _STILE_REPLY_MAX), "trusted",
 		list_json(snapshot->trusted, snapshot->n_trusted, snapshot->now), "blocked",
 		list_json(snapshot->blocked, snapshot->n_blocked, snapshot->now));

@@ -41,6 +41,12 @@ static void print_head(const struct status *status, FILE *out)
 
 	if (localtime_r(&status->since, &local))
 		strftime(since, sizeof(since), "%F %T", &local);
+	if (snapshot_is_unattended(status->snapshot))
+		fprintf(out, "THE DAEMON HAS BEEN SILENT for %s: by the watchdog, %s\n",
+			phrase_duration(status->snapshot->silence, uptime),
+			policy->watchdog == STILE_WATCHDOG_PASS
+				? "everything passes"
+				: "what is over a limit is counted and let through");
 	fprintf(out, "stile %s, instance %s: %s since %s (%s), generation %llu\n", STILE_VERSION,
 		status->instance,
 		policy->enabled ? "protecting" : "switched off by enabled: false, in place", since,

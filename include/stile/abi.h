@@ -56,6 +56,14 @@ enum stile_full { STILE_FULL_EVICT, STILE_FULL_ALLOW, STILE_FULL_REJECT, _STILE_
 /* Which clock a limiter reads: the tick counter costs nothing, the precise one 43 ns. */
 enum stile_clock { STILE_CLOCK_TICK, STILE_CLOCK_PRECISE, _STILE_CLOCK_MAX };
 
+/* What becomes of packets once the daemon has been silent for too long. */
+enum stile_watchdog {
+	STILE_WATCHDOG_KEEP,  /* what would become of them otherwise */
+	STILE_WATCHDOG_COUNT, /* what is over a limit is counted, and let through */
+	STILE_WATCHDOG_PASS,  /* they pass */
+	_STILE_WATCHDOG_MAX,
+};
+
 enum stile_mode { STILE_MODE_AUTO, STILE_MODE_NATIVE, STILE_MODE_GENERIC, _STILE_MODE_MAX };
 
 /* A limiter as the program reads it. All times are CLOCK_MONOTONIC. */
@@ -121,13 +129,15 @@ struct stile_policy {
 	__u64 seed[2];	  /* of the hash that finds repeated SYNs; seed[1] is odd */
 	__u8 enabled;
 	__u8 has_addresses; /* 1: stile_hosts has entries */
-	__u8 reserved[6];
+	__u8 watchdog;	    /* enum stile_watchdog */
+	__u8 reserved[5];
+	__u64 watchdog_after; /* ns since the last heartbeat that are too long */
 	struct stile_interface interfaces[STILE_INTERFACES_MAX];
 	struct stile_limiter limiters[STILE_LIMITERS_MAX];
 	struct stile_listener listeners[STILE_LISTENERS_MAX];
 	struct stile_attachment attachments[STILE_ATTACHMENTS_MAX];
 };
-STILE_SIZE(struct stile_policy, 64 + 16 * 24 + 64 * 112 + 256 * 80 + 1024 * 4);
+STILE_SIZE(struct stile_policy, 72 + 16 * 24 + 64 * 112 + 256 * 80 + 1024 * 4);
 
 /*
  * A set of buckets: one limiter's table is an array of these, and one set is two cache lines.
@@ -212,11 +222,12 @@ STILE_SIZE(struct stile_source, 8);
 
 /* stile_control (array of one): what changes without a reload. */
 struct stile_control {
-	__u32 trusted; /* entries in stile_trusted */
-	__u32 blocked; /* entries in stile_blocked */
-	__u64 expires; /* when to look for expired ones, ns of CLOCK_MONOTONIC; 0: never */
+	__u32 trusted;	 /* entries in stile_trusted */
+	__u32 blocked;	 /* entries in stile_blocked */
+	__u64 expires;	 /* when to look for expired ones, ns of CLOCK_MONOTONIC; 0: never */
+	__u64 heartbeat; /* when the daemon was heard of, ns of CLOCK_MONOTONIC */
 };
-STILE_SIZE(struct stile_control, 16);
+STILE_SIZE(struct stile_control, 24);
 
 /* stile_packets (per-CPU array, by interface slot). */
 struct stile_packets {

@@ -33,7 +33,8 @@
 	X(FULL, "full", "a new client found no room in a limiter's table")                         \
 	X(NO_TABLE, "no_table", "a limiter's table is missing: let through")                       \
 	X(DISABLED, "disabled", "Stile is switched off by enabled: false")                         \
-	X(TINY_FRAGMENT, "tiny_fragment", "a first fragment that ends within the TCP header")
+	X(TINY_FRAGMENT, "tiny_fragment", "a first fragment that ends within the TCP header")      \
+	X(UNATTENDED, "unattended", "the daemon has been silent for too long (watchdog)")
 
 /* What one limiter says of one event. */
 #define STILE_DECISIONS(X)                                                                         \

@@ -125,7 +125,40 @@ static void test_adopt(void)
 		 live_metric_now(&live, "stile_ratelimit_decisions_total", ""), 30);
 }
 
+static bool is_served(void *context)
+{
+	return live_served(context, CLIENT_ONE);
+}
+
+/* A daemon that died is noticed by the program, and so is the next one. */
+static void test_watchdog(void)
+{
+	autooutput struct output output = {};
+	autolive struct live live;
+
+	if (!live_begin(&live, "watchdog") || !live_start_web(&live) ||
+	    !live_start(&live, CONFIG "watchdog: {after: 5s, then: pass}\n"))
+		return;
+	CHECK_EQ("the limit gets in", live_count_served(&live, CLIENT_ONE, 30), LIMIT);
+	live_stop(&live, SIGKILL);
+	CHECK("the limit still holds", !live_served(&live, CLIENT_ONE));
+	CHECK("after a while it does not", live_wait(is_served, &live));
+	CHECK_EQ("for nobody", live_count_served(&live, CLIENT_ONE, 10), 10);
+	output = live_stile(&live, "status");
+	CHECK("status says so", output.text && strstr(output.text, "THE DAEMON HAS BEEN SILENT"));
+	output_release(&output);
+	output = live_stile(&live, "explain " CLIENT_ONE);
+	CHECK("so does explain", output.text && strstr(output.text, "unattended"));
+	if (!live_start_again(&live))
+		return;
+	CHECK_EQ("a new daemon is heard of", live_count_served(&live, CLIENT_ONE, 10), 0);
+	output_release(&output);
+	output = live_stile(&live, "status");
+	CHECK("all is well", output.text && !strstr(output.text, "SILENT"));
+}
+
 CHECK_SUITE(life, { "kill -9 in the middle of a storm", test_kill },
 	    { "SIGTERM detaches", test_terminate }, { "on_stop: keep, and detach", test_keep },
 	    { "one daemon an instance", test_second_daemon },
-	    { "a new daemon adopts buckets and counters", test_adopt });
+	    { "a new daemon adopts buckets and counters", test_adopt },
+	    { "the watchdog", test_watchdog });

@@ -256,6 +256,17 @@ void prog_list(struct prog *prog, const char *list, const char *text, uint64_t e
 	CHECK_EQ("the counts are written", bpf_map_update_elem(map, &zero, &control, BPF_ANY), 0);
 }
 
+void prog_heartbeat(const struct prog *prog, uint64_t now)
+{
+	struct stile_control control;
+	uint32_t zero = 0;
+	int map = prog_map(prog, "control");
+
+	CHECK_EQ("the entry is read", bpf_map_lookup_elem(map, &zero, &control), 0);
+	control.heartbeat = now;
+	CHECK_EQ("the heartbeat is written", bpf_map_update_elem(map, &zero, &control, BPF_ANY), 0);
+}
+
 struct map_search {
 	const char *name;
 	int fd;

@@ -79,6 +79,9 @@ unsigned int prog_passing(struct prog *prog, const struct pkt_spec *spec, unsign
 /* Puts @text on a list, as commands do, until @expires (ns of CLOCK_MONOTONIC; 0: for good). */
 void prog_list(struct prog *prog, const char *list, const char *text, uint64_t expires);
 
+/* The daemon was heard of at @now. */
+void prog_heartbeat(const struct prog *prog, uint64_t now);
+
 /* A map by the name it is pinned by, "limiter-NAME" included. */
 int prog_map(const struct prog *prog, const char *name);
 

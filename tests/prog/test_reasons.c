@@ -40,6 +40,10 @@ static const char config_disabled[] = "enabled: false\n"
 				      "rate_limiters: {one: {keys: [], limit: 1, window: 1h}}\n"
 				      "listeners: {one: {protocol: tcp, rate_limiter_name: one}}\n";
 
+static const char config_unattended[] = "watchdog: {after: 10s, then: pass}\n"
+					"blocked: [198.51.100.0/24, '2001:db8:a::/48']\n"
+					"listeners: {one: {protocol: tcp}}\n";
+
 #define ETHERTYPE_ARP 0x0806
 #define SEQUENCE_REPEATED 77
 
@@ -49,7 +53,8 @@ static const struct row {
 	struct pkt_spec spec;
 	const char *from[2]; /* IPv4, IPv6 */
 	bool only_ipv6;
-	bool disabled;	  /* under the other configuration */
+	bool disabled;	  /* under another configuration */
+	bool unattended;  /* under a third */
 	bool of_a_socket; /* the SYN of the connection that is there */
 } rows[_STILE_REASON_MAX] = {
 	[STILE_REASON_NOT_IP] = {
@@ -159,10 +164,16 @@ static const struct row {
 		.from = { CLIENT_FAR, CLIENT_FAR_V6 },
 		.disabled = true,
 	},
+	[STILE_REASON_UNATTENDED] = {
+		.what = "where the watchdog bites, even the blocked pass",
+		.want = "pass unattended",
+		.from = { CLIENT_FAR, CLIENT_FAR_V6 },
+		.unattended = true,
+	},
 };
 
 static struct {
-	struct prog prog, disabled;
+	struct prog prog, disabled, unattended;
 	struct connection connections[2];
 } world = { .connections = { { -1, -1, -1, false, 0, 0 }, { -1, -1, -1, false, 0, 0 } } };
 
@@ -185,8 +196,10 @@ static bool prepare(void)
 	uint32_t lost;
 
 	if (!prog_load(&world.prog, config, PROG_NOW) ||
-	    !prog_load(&world.disabled, config_disabled, PROG_NOW))
+	    !prog_load(&world.disabled, config_disabled, PROG_NOW) ||
+	    !prog_load(&world.unattended, config_unattended, PROG_NOW))
 		return false;
+	prog_heartbeat(&world.unattended, PROG_NOW - 11 * NSEC_PER_SEC);
 	(void)prog_send(&world.prog, &(struct pkt_spec){ .dport = PORT_ONE });
 	(void)prog_send(&world.prog, &(struct pkt_spec){ .dport = PORT_COUNTING });
 	fill_crowded();
@@ -208,7 +221,9 @@ static bool prepare(void)
 
 static void check_row(const struct row *row, int ipv6, uint8_t vlans)
 {
-	struct prog *prog = row->disabled ? &world.disabled : &world.prog;
+	struct prog *prog = row->disabled     ? &world.disabled
+			    : row->unattended ? &world.unattended
+					      : &world.prog;
 	struct pkt_spec spec = row->spec;
 	char what[160];
 
@@ -240,6 +255,7 @@ static int clean_up(void)
 	connection_close(&world.connections[1]);
 	prog_unload(&world.prog);
 	prog_unload(&world.disabled);
+	prog_unload(&world.unattended);
 	return 0;
 }
 

@@ -46,6 +46,8 @@ static void test_file_defaults(void)
 	CHECK_EQ("log level", config.log_level, CONFIG_LOG_INFO);
 	CHECK_EQ("log format", config.log_json, false);
 	CHECK_EQ("on_stop", config.keep_on_stop, false);
+	CHECK_EQ("watchdog", config.watchdog.then, STILE_WATCHDOG_KEEP);
+	CHECK_EQ("after", config.watchdog.after, 30 * 1000000000ULL);
 	config_release(&config);
 }
 
@@ -224,7 +226,8 @@ static void test_rest(void)
 				   "metrics: {listen: '[::1]:9000'}\n"
 				   "control: /run/x.sock\n"
 				   "log: {level: debug, format: json}\n"
-				   "on_stop: keep\n";
+				   "on_stop: keep\n"
+				   "watchdog: {after: 90s, then: pass}\n";
 	struct config config;
 
 	if (!parse("every key", text, &config))
@@ -247,6 +250,8 @@ static void test_rest(void)
 	CHECK_EQ("log level", config.log_level, CONFIG_LOG_DEBUG);
 	CHECK_EQ("log format", config.log_json, true);
 	CHECK_EQ("on_stop", config.keep_on_stop, true);
+	CHECK_EQ("watchdog", config.watchdog.then, STILE_WATCHDOG_PASS);
+	CHECK_EQ("after", config.watchdog.after, 90 * 1000000000ULL);
 	config_release(&config);
 }
 
