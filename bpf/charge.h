@@ -184,6 +184,8 @@ static __always_inline bool charge_peek(struct charge *charge)
 			continue;
 		answer = charge_limiter(charge_slot(attachment), &charge->request, CHARGE_PEEK);
 		if (charge_refuses(attachment, answer)) {
+			if (answer == TABLE_FULL)
+				account_table(charge_slot(attachment), false);
 			charge->refused = attachment;
 			charge->refusal = answer;
 			return false;

@@ -268,18 +268,23 @@ static __always_inline void table_note(const struct table_set *set,
 }
 
 /*
- * Whether the bucket would admit the event; charges nothing. A client without one is new. A refusal
- * is noted, because it ends the event.
+ * Whether the bucket would admit the event; charges nothing. A client without one is new, and FULL
+ * where there is no room for it. A refusal is noted, because it ends the event.
  */
 static __always_inline enum table_answer table_peek(const struct table_set *set,
 						    const struct stile_limiter *limiter,
 						    const struct table_event *event)
 {
 	__u32 way = table_find(set, &event->key);
-	__u64 state = 0;
+	__u64 state = 0, worth;
 
-	if (way < set->ways)
+	if (way < set->ways) {
 		state = load_once(set->state[way]);
+	} else if (limiter->full != STILE_FULL_EVICT) {
+		table_victim(set, limiter, event->now, &worth);
+		if (worth > 1)
+			return TABLE_FULL;
+	}
 	if (bucket_charge(limiter, state, event->now, &state))
 		return TABLE_ALLOWED;
 	if (limiter->action == STILE_ACTION_COUNT)

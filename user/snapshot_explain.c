@@ -204,16 +204,15 @@ static bool refuses_full(const struct stile_limiter *limiter)
 	return limiter->full == STILE_FULL_REJECT && limiter->action != STILE_ACTION_COUNT;
 }
 
-/* The first that is over its limit refuses; where none is, the first that has no room. -1: none. */
+/* The first that refuses, in the order of judgement; -1: none. */
 static int find_refusal(const struct snapshot_verdict *verdict, const struct stile_policy *policy)
 {
 	for (unsigned int i = 0; i < verdict->n_judges; i++) {
-		if (verdict->judges[i].decision == STILE_DECISION_LIMITED)
-			return (int)i;
-	}
-	for (unsigned int i = 0; i < verdict->n_judges; i++) {
-		if (verdict->judges[i].decision == STILE_DECISION_FULL &&
-		    refuses_full(&policy->limiters[verdict->judges[i].limiter]))
+		const struct snapshot_judgement *judgement = &verdict->judges[i];
+
+		if (judgement->decision == STILE_DECISION_LIMITED ||
+		    (judgement->decision == STILE_DECISION_FULL &&
+		     refuses_full(&policy->limiters[judgement->limiter])))
 			return (int)i;
 	}
 	return -1;

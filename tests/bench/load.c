@@ -56,7 +56,7 @@ static void keep(const struct load *previous, const struct policy *next,
 	ret_kept->replies = load_map(previous, "replies");
 	ret_kept->attempts = load_map(previous, "attempts");
 	for (size_t slot = 0; slot < STILE_LIMITERS_MAX; slot++) {
-		if (!next->kept[slot])
+		if (next->tables[slot] != POLICY_TABLE_KEPT)
 			continue;
 		snprintf(name, sizeof(name), "limiter-%s", next->kernel.limiters[slot].name);
 		ret_kept->limiters[slot] = load_map(previous, name);
