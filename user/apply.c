@@ -20,6 +20,7 @@
 #include "apply_tables.h"
 #include "loader.h"
 #include "policy.h"
+#include "privilege.h"
 #include "util.h"
 
 static const struct place nowhere = { 0, 0 };
@@ -45,13 +46,35 @@ static int report(const struct apply *apply, const char *what, int error)
 	return error;
 }
 
+/* Why there is no place for pins, and what to do. */
+static int report_pins(const struct apply *apply, int error)
+{
+	switch (-error) {
+	case EPERM:
+		return report(
+			apply,
+			"no BPF file system is mounted at " PINS_BPFFS
+			", and mounting one takes CAP_SYS_ADMIN: 'mount -t bpf bpf " PINS_BPFFS
+			"' as root does it",
+			error);
+	case ENOENT:
+		return report(apply, PINS_BPFFS " is missing: mount sysfs at /sys", error);
+	case ENODEV:
+		return report(apply,
+			      "this kernel has no BPF file system: it takes CONFIG_BPF_SYSCALL",
+			      error);
+	default:
+		return report(apply, "make the directories for pins", error);
+	}
+}
+
 /* The same with what libbpf or the verifier said. */
 static int report_load(const struct apply *apply, const char *what, int error)
 {
 	const char *reason = loader_reason();
 
-	if (error == -EPERM)
-		reason = "it takes root, or CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON";
+	if (error == -EPERM || (error == -EACCES && !privilege_has_all()))
+		reason = PRIVILEGE_HINT;
 	diag_error(apply->diag, nowhere, "%s: %s%s%s", what, strerror(-error), *reason ? ": " : "",
 		   reason);
 	return error;
@@ -185,7 +208,7 @@ static int prepare(struct apply *apply)
 
 	error = pins_prepare(apply->pins);
 	if (error)
-		return report(apply, "make the directories for pins", error);
+		return report_pins(apply, error);
 	error = apply_recover(apply->pins);
 	if (error)
 		return report(apply, "finish what a killed process had begun", error);

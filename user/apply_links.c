@@ -14,6 +14,7 @@
 #include "apply_links.h"
 #include "loader.h"
 #include "names.h"
+#include "privilege.h"
 #include "util.h"
 
 static const struct place nowhere = { 0, 0 };
@@ -58,7 +59,7 @@ static void report_attach(const struct apply_link *link, enum stile_mode mode, i
 		return;
 	}
 	if (error == -EPERM)
-		hint = ": it takes root, or CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON";
+		hint = ": " PRIVILEGE_HINT;
 	else if (error == -EOPNOTSUPP && mode == STILE_MODE_NATIVE)
 		hint = ": its driver has no native XDP; 'mode: generic' does without";
 	else if (error == -ERANGE || error == -EINVAL)

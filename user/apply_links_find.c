@@ -88,10 +88,27 @@ struct finding {
 	struct apply_link *link;
 };
 
-static int take_link(struct apply_link *link, const char *pin, const struct bpf_link_info *info,
-		     int *fd)
+/* The program of the generation in force; to find one by its id takes CAP_SYS_ADMIN. */
+static int open_program(const struct pins *pins, uint32_t id)
 {
-	link->program_before = bpf_prog_get_fd_by_id(info->prog_id);
+	struct bpf_prog_info info = {};
+	__u32 size = sizeof(info);
+	char path[PATH_MAX];
+	autofd int fd = -1;
+
+	if (pins_path_current(pins, "xdp", path) == 0)
+		fd = bpf_obj_get(path);
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size) < 0 || info.id != id)
+		return bpf_prog_get_fd_by_id(id);
+	return take_fd(&fd);
+}
+
+static int take_link(const struct finding *finding, const char *pin,
+		     const struct bpf_link_info *info, int *fd)
+{
+	struct apply_link *link = finding->link;
+
+	link->program_before = open_program(finding->pins, info->prog_id);
 	if (link->program_before < 0)
 		return -errno;
 	memcpy(link->pin, pin, strnlen(pin, sizeof(link->pin) - 1)); /* the rest is zero */
@@ -117,29 +134,30 @@ static int match(const char *ifname, void *context)
 	if (mode == _STILE_MODE_MAX)
 		return 0;
 	link->mode_before = mode;
-	return take_link(link, ifname, &info, &fd);
+	return take_link(finding, ifname, &info, &fd);
 }
 
 /*
  * A name that this network namespace has not stands for what it was attached to, which cannot be
  * asked. 1: that is still there.
  */
-static int find_elsewhere(const struct pins *pins, struct apply_link *link)
+static int find_elsewhere(const struct finding *finding)
 {
+	struct apply_link *link = finding->link;
 	struct bpf_link_info info = {};
 	uint32_t here;
 	autofd int fd = -1;
 
 	if (netif_index(link->name, &here) == 0)
 		return 0;
-	fd = apply_links_open(pins, link->name, &info);
+	fd = apply_links_open(finding->pins, link->name, &info);
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	if (info.xdp.ifindex != link->ifindex)
 		return 0;
 	link->elsewhere = true;
-	link->mode_before = noted_mode(pins, link->name);
-	return take_link(link, link->name, &info, &fd);
+	link->mode_before = noted_mode(finding->pins, link->name);
+	return take_link(finding, link->name, &info, &fd);
 }
 
 static int find_before(const struct pins *pins, struct apply_link *link)
@@ -151,7 +169,7 @@ static int find_before(const struct pins *pins, struct apply_link *link)
 		return 0;
 	result = pins_each_link(pins, match, &finding);
 	if (result == 0)
-		result = find_elsewhere(pins, link);
+		result = find_elsewhere(&finding);
 	return result < 0 ? result : 0;
 }
 

@@ -287,7 +287,8 @@ static int run_alone(struct run *run)
 	if (fd == -EACCES || fd == -EPERM)
 		return command_failed("%s: %s: it takes root", path, strerror(-fd));
 	if (fd < 0)
-		return command_failed("%s: %s", path, strerror(-fd));
+		return command_failed("%s: %s: its folder must be there, and writable", path,
+				      strerror(-fd));
 	result = serve(run);
 	pidfile_remove(path, fd);
 	return result;

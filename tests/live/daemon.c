@@ -45,6 +45,21 @@ static bool open_notify(struct live *live, struct sockaddr_un *address)
 	       bind(live->notify, (struct sockaddr *)address, sizeof(*address)) == 0;
 }
 
+bool live_told(const struct live *live, const char *text)
+{
+	struct pollfd poll_fd = { .fd = live->notify, .events = POLLIN };
+	char message[1024];
+	ssize_t n;
+
+	while (poll(&poll_fd, 1, LIVE_BOUND_MS) > 0) {
+		n = recv(live->notify, message, sizeof(message) - 1, 0);
+		message[n > 0 ? n : 0] = '\0';
+		if (strstr(message, text))
+			return true;
+	}
+	return false;
+}
+
 /* True on READY=1; false where the daemon ended, or the bound passed. */
 static bool wait_ready(struct live *live)
 {
@@ -79,9 +94,13 @@ bool live_start_again(struct live *live)
 {
 	struct sockaddr_un notify = {};
 	char config[128], log[128];
-	char *argv[] = {
-		(char *)check_stile(), "--instance", live->instance, "run", "-c", config, NULL
-	};
+	char *argv[] = { (char *)check_stile(),
+			 "--instance",
+			 live->instance,
+			 "run",
+			 live->no_file ? NULL : "-c",
+			 config,
+			 NULL };
 	const struct process process = {
 		.netns = live->netns[LIVE_SERVER],
 		.log = log,

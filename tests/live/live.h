@@ -43,6 +43,7 @@ struct live {
 	int home, netns[2]; /* fds of network namespaces */
 	int notify;	    /* the daemon's READY arrives here */
 	int peer;	    /* link of the XDP program at the client's end, or -1 */
+	bool no_file;	    /* the daemon is started without a configuration */
 	pid_t daemon;
 	pid_t others[8];
 	unsigned int n_others;
@@ -77,10 +78,11 @@ bool live_start_echo(struct live *live);
 
 /* daemon.c */
 bool live_write(const struct live *live, const char *file, const char *text);
-bool live_start(struct live *live, const char *config); /* text; ready when the call returns */
-bool live_start_again(struct live *live);		/* with the file as it is now */
-int live_stop(struct live *live, int signal);		/* its wait status */
-bool live_pinned(const struct live *live);		/* is anything of the instance pinned? */
+bool live_start(struct live *live, const char *config);	   /* text; ready when the call returns */
+bool live_start_again(struct live *live);		   /* with the file as it is now */
+int live_stop(struct live *live, int signal);		   /* its wait status */
+bool live_told(const struct live *live, const char *text); /* waits until the manager is */
+bool live_pinned(const struct live *live);		   /* is anything of the instance pinned? */
 
 /* stile --instance INSTANCE arguments..., on the server's side. */
 __attribute__((format(printf, 2, 3))) struct output live_stile(const struct live *live,
