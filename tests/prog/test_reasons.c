@@ -87,7 +87,10 @@ static const struct row {
 	[STILE_REASON_TINY_FRAGMENT] = {
 		.what = "a first fragment that ends within the TCP header is dropped",
 		.want = "drop tiny_fragment",
-		.spec = { .dport = PORT_ONE, .extensions = { PKT_FRAGMENT }, .more = true, .cut = 12 },
+		.spec = { .dport = PORT_ONE,
+			  .extensions = { PKT_FRAGMENT },
+			  .more = true,
+			  .cut = 12 },
 	},
 	[STILE_REASON_MARTIAN] = {
 		.what = "an IPv6 source that is an IPv4 client's passes",
