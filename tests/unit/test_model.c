@@ -256,13 +256,20 @@ static void note_lost(struct run *run, uint32_t set, uint64_t now, bool evicted)
 		fail(run, "live buckets lost", live_lost, evicted);
 }
 
+/* Whether the client has no way, and every way is live. */
+static bool is_crowded(struct run *run, const struct client *client, uint64_t now)
+{
+	const struct table_set set = set_of(run, client);
+
+	return !client->resident && live_in(run, client->set, now) == set.ways;
+}
+
 /* What is to be answered; the model is charged. */
 static enum table_answer expect(struct run *run, struct client *client, uint64_t now,
 				bool *ret_evicts)
 {
 	const struct stile_limiter *limiter = &run->limiter;
-	const struct table_set set = set_of(run, client);
-	bool crowded = !client->resident && live_in(run, client->set, now) == set.ways;
+	bool crowded = is_crowded(run, client, now);
 	bool admits;
 
 	*ret_evicts = crowded && limiter->full == STILE_FULL_EVICT;
@@ -310,9 +317,12 @@ static void peek(struct run *run, struct client *client, uint64_t now)
 	const struct table_set set = set_of(run, client);
 	const union host_set before = run->sets[client->set];
 	bool admits = model_admits(&run->limiter, &client->bucket, now);
+	bool full = run->limiter.full != STILE_FULL_EVICT && is_crowded(run, client, now);
 	enum table_answer answer = table_peek(&set, &run->limiter, &event);
 
-	if ((answer == TABLE_ALLOWED) != admits)
+	if ((answer == TABLE_FULL) != full)
+		fail(run, "a look for room", answer, full);
+	if (!full && (answer == TABLE_ALLOWED) != admits)
 		fail(run, "a look", answer, admits);
 	/* A refusal is noted in the meta words, which come next. */
 	if (memcmp(&before, &run->sets[client->set], offsetof(struct stile_set, meta)) != 0)
