@@ -183,7 +183,7 @@ static int enable_gro(const char *device)
 
 	if (fd < 0)
 		return -errno;
-	strcpy(request.ifr_name, device); /* a short constant */
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", device);
 	if (ioctl(fd, SIOCETHTOOL, &request) < 0)
 		result = -errno;
 	close(fd);
