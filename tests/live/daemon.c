@@ -83,14 +83,14 @@ static bool wait_ready(struct live *live)
 	return false;
 }
 
-static void print_log(const char *path)
+static void print_log(const struct live *live)
 {
-	autooutput struct output output = process_shell(-1, "cat %s", path);
+	autooutput struct output output = process_shell(-1, "cat %s/stile.log", live->directory);
 
 	printf("%s", output.text ? output.text : "");
 }
 
-bool live_start_again(struct live *live)
+bool live_launch(struct live *live)
 {
 	struct sockaddr_un notify = {};
 	char config[128], log[128];
@@ -113,9 +113,16 @@ bool live_start_again(struct live *live)
 	if (!CHECK("the socket for READY can be made", open_notify(live, &notify)))
 		return false;
 	live->daemon = process_start(&process);
-	if (CHECK("the daemon says that it is ready", live->daemon > 0 && wait_ready(live)))
+	return CHECK("the daemon is started", live->daemon > 0);
+}
+
+bool live_start_again(struct live *live)
+{
+	if (!live_launch(live))
+		return false;
+	if (CHECK("the daemon says that it is ready", wait_ready(live)))
 		return true;
-	print_log(log);
+	print_log(live);
 	return false;
 }
 

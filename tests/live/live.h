@@ -80,6 +80,7 @@ bool live_start_echo(struct live *live);
 bool live_write(const struct live *live, const char *file, const char *text);
 bool live_start(struct live *live, const char *config);	   /* text; ready when the call returns */
 bool live_start_again(struct live *live);		   /* with the file as it is now */
+bool live_launch(struct live *live);			   /* the same, but without waiting */
 int live_stop(struct live *live, int signal);		   /* its wait status */
 bool live_told(const struct live *live, const char *text); /* waits until the manager is */
 bool live_pinned(const struct live *live);		   /* is anything of the instance pinned? */

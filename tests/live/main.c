@@ -18,10 +18,11 @@
 
 #define LOCK "/run/stile-test-live.lock"
 
-static volatile sig_atomic_t child;
+static volatile sig_atomic_t child, passed_on;
 
 static void on_signal(int number)
 {
+	passed_on = number;
 	if (child > 0)
 		(void)kill(child, number);
 }
@@ -53,7 +54,8 @@ static int wait_for_tests(void)
 		;
 	child = 0;
 	if (WIFSIGNALED(status))
-		printf("FAILED: the tests died of signal %d\n", WTERMSIG(status));
+		printf("FAILED: the tests died of signal %d%s\n", WTERMSIG(status),
+		       passed_on ? ", which was passed on to them" : "");
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
 }
 
