@@ -13,7 +13,7 @@
 
 /* flood.c: SYNs from forged sources to that port, in a process of its own. */
 #define LIVE_FLOOD_GROUP 32 /* sources at a time */
-#define LIVE_FLOOD_SYNS 50  /* of each source */
+#define LIVE_FLOOD_SYNS 150 /* of each source */
 struct live_flooded {
 	uint64_t sources, syns;
 };
