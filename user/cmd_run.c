@@ -23,6 +23,7 @@
 #include "log.h"
 #include "notify.h"
 #include "pidfile.h"
+#include "privilege.h"
 #include "util.h"
 
 enum run_event { RUN_TERM, RUN_INT, RUN_HUP, RUN_TICK, RUN_WATCHDOG, RUN_EVENTS };
@@ -221,6 +222,15 @@ static int start(struct run *run)
 	return 0;
 }
 
+static void give_up_privileges(void)
+{
+	int error = privilege_drop();
+
+	if (error)
+		log_warning("give up privileges that are not needed any more: %s",
+			    strerror(-error));
+}
+
 static int stop(struct run *run)
 {
 	struct run_servers servers = { .http = run->http, .control = run->control };
@@ -250,6 +260,7 @@ static int serve(struct run *run)
 	if (!run->base || !add_events(run, events))
 		log_error("event loop: %s", strerror(ENOMEM));
 	else if (start(run) == 0) {
+		give_up_privileges();
 		run_links_follow(run);
 		if (event_base_dispatch(run->base) < 0)
 			log_error("event loop: %s", strerror(errno));

@@ -1,26 +1,87 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* CAP_SYS_ADMIN stands for CAP_BPF and CAP_PERFMON, which Linux 5.8 has taken out of it. */
+#include <errno.h>
 #include <linux/capability.h>
 #include <stdint.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "privilege.h"
+#include "util.h"
 
 static bool has(uint64_t capabilities, int capability)
 {
 	return capabilities >> capability & 1;
 }
 
-bool privilege_has_all(void)
+/* What is effective, and what may be made so. */
+struct capabilities {
+	uint64_t effective, permitted;
+};
+
+static int read_mine(struct capabilities *ret_mine)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
-	uint64_t mine;
 
 	if (syscall(SYS_capget, &header, data) < 0)
+		return -errno;
+	ret_mine->effective = (uint64_t)data[1].effective << 32 | data[0].effective;
+	ret_mine->permitted = (uint64_t)data[1].permitted << 32 | data[0].permitted;
+	return 0;
+}
+
+static int write_mine(uint64_t mine)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+
+	for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+		data[i].effective = data[i].permitted = (uint32_t)(mine >> 32 * i);
+	return syscall(SYS_capset, &header, data) < 0 ? -errno : 0;
+}
+
+bool privilege_has_all(void)
+{
+	struct capabilities mine = { 0, 0 };
+
+	if (read_mine(&mine) < 0)
 		return true; /* nobody knows: no hint is better than a wrong one */
-	mine = (uint64_t)data[1].effective << 32 | data[0].effective;
-	return has(mine, CAP_NET_ADMIN) &&
-	       (has(mine, CAP_SYS_ADMIN) || (has(mine, CAP_BPF) && has(mine, CAP_PERFMON)));
+	return has(mine.effective, CAP_NET_ADMIN) &&
+	       (has(mine.effective, CAP_SYS_ADMIN) ||
+		(has(mine.effective, CAP_BPF) && has(mine.effective, CAP_PERFMON)));
+}
+
+/* A kernel that does not know CAP_BPF asks for CAP_SYS_ADMIN instead. */
+static uint64_t needed(void)
+{
+	static const int capabilities[] = { CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON,
+					    CAP_NET_BIND_SERVICE, CAP_DAC_READ_SEARCH };
+	uint64_t mask = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(capabilities); i++)
+		mask |= 1ULL << capabilities[i];
+	if (prctl(PR_CAPBSET_READ, CAP_BPF) < 0)
+		mask |= 1ULL << CAP_SYS_ADMIN;
+	return mask;
+}
+
+int privilege_drop(void)
+{
+	struct capabilities mine = { 0, 0 };
+	uint64_t keep = needed();
+	int error;
+
+	error = read_mine(&mine);
+	if (error)
+		return error;
+	/* Where it may not, nothing can be gained by an exec() all the same; see below. */
+	for (int capability = 0; prctl(PR_CAPBSET_READ, capability) >= 0; capability++) {
+		if (!has(keep, capability))
+			(void)prctl(PR_CAPBSET_DROP, capability);
+	}
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -errno;
+	return write_mine(mine.permitted & keep);
 }

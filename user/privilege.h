@@ -13,4 +13,11 @@
  */
 bool privilege_has_all(void);
 
+/*
+ * Gives up, for good, whatever a daemon that runs has no use for: it keeps the three, a port below
+ * 1024 for its metrics, and the reading of a configuration that is another user's. 0 or negative
+ * errno.
+ */
+int privilege_drop(void);
+
 #endif /* STILE_PRIVILEGE_H */

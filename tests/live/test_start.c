@@ -68,7 +68,7 @@ static void check_runs(const struct live *live, const char *what, const char *be
 {
 	autooutput struct output output = process_shell(
 		live->netns[LIVE_SERVER],
-		"log=%s/run.log; %s %s --instance %s run -c %s/stile.yaml >$log 2>&1 & p=$!\n"
+		"log=%s/run.log; : >$log; %s %s --instance %s run -c %s/stile.yaml >$log 2>&1 & p=$!\n"
 		"until grep -q ' mode$' $log || ! kill -0 $p; do sleep 0.02; done\n"
 		"%s --instance %s reload; code=$?\n"
 		"kill $p; wait $p || code=$?; cat $log; exit $code",
@@ -173,6 +173,28 @@ static void test_switched_off(void)
 	CHECK_EQ("but is not forgotten", live_count_served(&live, CLIENT_ONE, 30), 0);
 }
 
+/* The bits of CAP_DAC_READ_SEARCH, NET_BIND_SERVICE, NET_ADMIN, PERFMON and BPF. */
+#define CAPABILITIES "000000c000001404"
+
+static void test_privileges(void)
+{
+	static const char *const lines[] = {
+		"CapEff:\t" CAPABILITIES,    "CapPrm:\t" CAPABILITIES,	  "CapBnd:\t" CAPABILITIES,
+		"CapInh:\t0000000000000000", "CapAmb:\t0000000000000000", "NoNewPrivs:\t1",
+	};
+	autooutput struct output output = {};
+	autolive struct live live;
+
+	if (!live_begin(&live, "start-drop") || !live_start(&live, CONFIG("true")))
+		return;
+	output = live_stile(&live, "reload"); /* by then it has given them up */
+	CHECK_EQ("it reloads", output.code, 0);
+	output_release(&output);
+	output = process_shell(-1, "cat /proc/%d/status", (int)live.daemon);
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		CHECK(lines[i], output.text && strstr(output.text, lines[i]));
+}
+
 static void test_manager(void)
 {
 	autolive struct live live;
@@ -196,4 +218,5 @@ static void test_manager(void)
 
 CHECK_SUITE(start, { "with too little", test_refused }, { "done without", test_done_without },
 	    { "without a file", test_no_file }, { "enabled: false", test_switched_off },
+	    { "what it keeps of its privileges", test_privileges },
 	    { "what the manager hears", test_manager });
