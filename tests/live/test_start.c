@@ -68,7 +68,8 @@ static void check_runs(const struct live *live, const char *what, const char *be
 {
 	autooutput struct output output = process_shell(
 		live->netns[LIVE_SERVER],
-		"log=%s/run.log; : >$log; %s %s --instance %s run -c %s/stile.yaml >$log 2>&1 & p=$!\n"
+		"log=%s/run.log; : >$log\n"
+		"%s %s --instance %s run -c %s/stile.yaml >$log 2>&1 & p=$!\n"
 		"until grep -q ' mode$' $log || ! kill -0 $p; do sleep 0.02; done\n"
 		"%s --instance %s reload; code=$?\n"
 		"kill $p; wait $p || code=$?; cat $log; exit $code",
