@@ -33,12 +33,18 @@ static __always_inline struct stile_attempt *attempt_place(__u64 hash)
 	return bpf_map_lookup_elem(&stile_attempts, &index);
 }
 
-/* Whether a socket of this host is opening or has opened the very connection that @pkt asks for. */
-static __always_inline bool attempt_has_socket(struct xdp_md *ctx, const struct pkt *pkt)
+/*
+ * Whether a socket of this host is opening or has opened the very connection that @pkt asks for. A
+ * global function, since few SYNs are repeated.
+ */
+__attribute__((noinline)) int attempt_has_socket(struct xdp_md *ctx, const struct pkt *pkt)
 {
 	struct bpf_sock_tuple tuple = {};
 	struct bpf_sock *socket;
 	__u32 size, state;
+
+	if (!pkt)
+		return false;
 
 	if (pkt->ipv4) {
 		tuple.ipv4.saddr = address_ipv4(&pkt->source);

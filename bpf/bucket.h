@@ -87,12 +87,15 @@ static __always_inline bool bucket_window_admits(const struct stile_limiter *lim
 	       (limiter->limit - window->current - 1) * limiter->window;
 }
 
-/* What the token bucket lacks to be full at @moment, in time, 1/64 ns. */
+/*
+ * What the token bucket lacks to be full at @moment, in time, 1/64 ns. Nothing where it is new, or
+ * its arrival time has passed. Without a branch: of many clients it cannot be predicted.
+ */
 static __always_inline __u64 bucket_lack(__u64 state, __u64 moment)
 {
 	__u64 lack = state - moment;
 
-	return state == 0 || lack > BUCKET_ARRIVAL_MAX ? 0 : lack;
+	return lack & mask_of(state) & ~mask_of((lack - 1) / BUCKET_ARRIVAL_MAX);
 }
 
 /*

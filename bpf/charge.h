@@ -25,122 +25,148 @@ struct charge_request {
 	__u64 hash; /* of the packet, for the tallies' sake; see tally_next() */
 };
 
-static __always_inline __u64 charge_now(const volatile struct stile_limiter *limiter)
+/* A pointer that the compiler keeps, and does not compute again for every field. */
+static __always_inline const struct stile_limiter *charge_limiter_at(__u32 slot)
 {
-	if (limiter->clock == STILE_CLOCK_PRECISE)
+	const struct stile_limiter *limiter =
+		(const struct stile_limiter *)&policy.limiters[slot & (STILE_LIMITERS_MAX - 1)];
+
+	opaque(limiter);
+	return limiter;
+}
+
+static __always_inline __u64 charge_now(const struct stile_limiter *limiter)
+{
+	if (unlikely(limiter->clock == STILE_CLOCK_PRECISE))
 		return bpf_ktime_get_ns();
 	return bpf_jiffies64() * policy.tick + policy.tick_base;
 }
 
-/* A limiter, the set of its table that an event's client belongs to, and the event. */
-struct charge_table {
-	const struct stile_limiter *limiter;
-	void *words;
-	struct table_event event;
-};
-
-/* False: there is no such limiter, or it has no table. */
-static __always_inline bool charge_open(__u32 slot, const struct charge_request *request,
-					struct charge_table *ret_table)
+/*
+ * The set of the table of @limiter, in @slot, that an event's client belongs to, and the event as
+ * the table is asked about it. NULL: there is no such limiter, or it has no table.
+ */
+static __always_inline struct stile_set *charge_open(__u32 slot,
+						     const struct stile_limiter *limiter,
+						     const struct address *source, __u64 hash,
+						     struct table_event *ret_event)
 {
-	struct table_event *event = &ret_table->event;
-	const struct stile_limiter *limiter;
-	__u32 index = slot;
+	__u32 index = slot & (STILE_LIMITERS_MAX - 1);
+	struct key_place place;
 	void *map;
 
-	opaque(slot); /* verifier: one register holds the slot and its bound */
-	if (slot >= STILE_LIMITERS_MAX || !request)
-		return false;
-	limiter = (const struct stile_limiter *)&policy.limiters[slot];
 	map = bpf_map_lookup_elem(&stile_limiters, &index);
 	if (!map)
-		return false;
-	event->now = charge_now(limiter);
-	event->random = (request->hash ^ event->now) * CHARGE_MIX >> 32;
-	event->key = key_of(limiter, &request->source);
-	index = key_set(limiter, &event->key);
-	ret_table->limiter = limiter;
-	ret_table->words = bpf_map_lookup_elem(map, &index);
-	return ret_table->words;
+		return NULL;
+	ret_event->now = charge_now(limiter);
+	ret_event->random = (hash ^ ret_event->now) * CHARGE_MIX >> 32;
+	ret_event->key = key_of(limiter, source);
+	place = key_place(limiter, &ret_event->key);
+	ret_event->home = place.home;
+	return bpf_map_lookup_elem(map, &place.set);
 }
 
 static __always_inline int charge_step_of(const struct table_set *set,
-					  const struct charge_table *table, __u32 step)
+					  const struct stile_limiter *limiter,
+					  const struct table_event *event, __u32 step)
 {
 	if (step == CHARGE_TAKE)
-		return table_try(set, table->limiter, &table->event);
+		return table_try(set, limiter, event);
 	if (step == CHARGE_PEEK)
-		return table_peek(set, table->limiter, &table->event);
-	table_refund(set, table->limiter, &table->event);
+		return table_peek(set, limiter, event);
+	table_refund(set, limiter, event);
 	return TABLE_ALLOWED;
 }
 
 /*
- * One step of one limiter: an enum table_answer, or CHARGE_NO_TABLE. A global function, as
- * charge_claim is: the verifier looks at each by itself, and once.
+ * One step at a set that is open: an enum table_answer. A global function, as those that follow:
+ * the verifier looks at each by itself, and once. But their stack adds up: kernel 6.1 rounds each
+ * frame up to 32 bytes, and takes 512 from stile_xdp() down to charge_claim().
  */
-__attribute__((noinline)) int charge_limiter(__u32 slot, const struct charge_request *request,
-					     __u32 step)
+__attribute__((noinline)) int charge_step(__u32 slot, struct stile_set *words,
+					  const struct table_event *event, __u32 step)
 {
-	struct charge_table table;
+	const struct stile_limiter *limiter = charge_limiter_at(slot);
 	struct table_set set;
 
-	if (!charge_open(slot, request, &table))
+	if (!words || !event)
 		return CHARGE_NO_TABLE;
-	if (table.limiter->wide) {
-		set = table_set_wide(table.words);
-		return charge_step_of(&set, &table, step);
+	if (limiter->wide) {
+		set = table_set_wide((struct stile_set_wide *)words);
+		return charge_step_of(&set, limiter, event, step);
 	}
-	set = table_set(table.words);
-	return charge_step_of(&set, &table, step);
+	set = table_set(words);
+	return charge_step_of(&set, limiter, event, step);
 }
 
-/* Makes room for a client that has no bucket yet, and charges it. An enum table_room. */
-__attribute__((noinline)) int charge_claim(__u32 slot, const struct charge_request *request)
+/* Makes room for a client that has no bucket yet. An enum table_room. */
+__attribute__((noinline)) int charge_claim(__u32 slot, struct stile_set *words,
+					   const struct table_event *event)
 {
-	struct charge_table table;
-	enum table_room room;
+	const struct stile_limiter *limiter = charge_limiter_at(slot);
 	struct table_set set;
 
-	if (!charge_open(slot, request, &table))
+	if (!words || !event)
 		return TABLE_ROOM_BUSY;
-	if (table.limiter->wide) {
-		set = table_set_wide(table.words);
-		room = table_claim(&set, table.limiter, &table.event);
-	} else {
-		set = table_set(table.words);
-		room = table_claim(&set, table.limiter, &table.event);
+	if (limiter->wide) {
+		set = table_set_wide((struct stile_set_wide *)words);
+		return table_claim(&set, limiter, event);
 	}
-	if (room == TABLE_ROOM_EVICTED || room == TABLE_ROOM_NONE)
-		account_table(slot, room == TABLE_ROOM_EVICTED);
-	return room;
+	set = table_set(words);
+	return table_claim(&set, limiter, event);
 }
 
 /*
- * Judges and charges. An event that lost every race is over the limit: never more than that is let
- * in. An enum table_answer, or CHARGE_NO_TABLE.
+ * Judges and charges, where the last @answer was TABLE_RACED or TABLE_MISSING. An event that lost
+ * every race is over the limit: never more than that is let in. An enum table_answer.
  */
-__attribute__((noinline)) int charge_one(__u32 slot, const struct charge_request *request)
+static __always_inline int charge_settle(__u32 slot, struct stile_set *words,
+					 const struct table_event *event, int answer)
 {
-	int answer, room, i;
+	int room, i;
 
 	for (i = 0; i < TABLE_TRIES; i++) {
-		answer = charge_limiter(slot, request, CHARGE_TAKE);
-		if (likely(answer != TABLE_RACED && answer != TABLE_MISSING))
+		if (answer == TABLE_MISSING) {
+			room = charge_claim(slot, words, event);
+			if (room == TABLE_ROOM_EVICTED || room == TABLE_ROOM_NONE)
+				account_table(slot, room == TABLE_ROOM_EVICTED);
+			if (room == TABLE_ROOM_FREE || room == TABLE_ROOM_EVICTED)
+				return TABLE_ALLOWED;
+			if (room == TABLE_ROOM_NONE)
+				return TABLE_FULL;
+			if (room == TABLE_ROOM_BUSY)
+				break;
+		}
+		answer = charge_step(slot, words, event, CHARGE_TAKE);
+		if (answer != TABLE_RACED && answer != TABLE_MISSING)
 			return answer;
-		if (answer == TABLE_RACED)
-			continue;
-		room = charge_claim(slot, request);
-		if (room == TABLE_ROOM_FREE || room == TABLE_ROOM_EVICTED)
-			return TABLE_ALLOWED;
-		if (room == TABLE_ROOM_NONE)
-			return TABLE_FULL;
-		if (room == TABLE_ROOM_BUSY)
-			break;
 	}
-	if (policy.limiters[slot & (STILE_LIMITERS_MAX - 1)].action == STILE_ACTION_COUNT)
+	if (charge_limiter_at(slot)->action == STILE_ACTION_COUNT)
 		return TABLE_COUNTED;
 	return TABLE_LIMITED;
+}
+
+__attribute__((noinline)) int charge_again(__u32 slot, struct stile_set *words,
+					   const struct table_event *event, int answer)
+{
+	return charge_settle(slot, words, event, answer);
+}
+
+/* One step of one limiter: an enum table_answer, or CHARGE_NO_TABLE. */
+__attribute__((noinline)) int charge_limiter(__u32 slot, const struct charge_request *request,
+					     __u32 step)
+{
+	struct table_event event;
+	struct stile_set *words;
+
+	if (!request)
+		return CHARGE_NO_TABLE;
+	words = charge_open(slot, charge_limiter_at(slot), &request->source, request->hash, &event);
+	if (!words)
+		return CHARGE_NO_TABLE;
+	if (step == CHARGE_TAKE)
+		return charge_settle(slot, words, &event, TABLE_RACED);
+	return charge_step(slot, words, &event, step);
 }
 
 /* The limiters of one event, as it goes through them. */
@@ -157,15 +183,9 @@ static __always_inline __u32 charge_slot(__u32 attachment)
 	return policy.attachments[attachment & (STILE_ATTACHMENTS_MAX - 1)].limiter;
 }
 
-static __always_inline const struct stile_limiter *charge_limiter_of(__u32 attachment)
-{
-	return (const struct stile_limiter *)&policy
-		.limiters[charge_slot(attachment) & (STILE_LIMITERS_MAX - 1)];
-}
-
 static __always_inline bool charge_refuses(__u32 attachment, int answer)
 {
-	const struct stile_limiter *limiter = charge_limiter_of(attachment);
+	const struct stile_limiter *limiter = charge_limiter_at(charge_slot(attachment));
 
 	if (answer == TABLE_FULL)
 		return limiter->full == STILE_FULL_REJECT && limiter->action != STILE_ACTION_COUNT;
@@ -217,7 +237,7 @@ static __always_inline bool charge_take(struct charge *charge)
 		attachment = charge->attachments[i];
 		if (attachment == 0)
 			continue;
-		answer = charge_one(charge_slot(attachment), &charge->request);
+		answer = charge_limiter(charge_slot(attachment), &charge->request, CHARGE_TAKE);
 		if (charge_refuses(attachment, answer)) {
 			charge->refused = attachment;
 			charge->refusal = answer;
@@ -266,23 +286,26 @@ __attribute__((noinline)) int charge_several(struct charge *charge)
 }
 
 /*
- * One limiter alone judges and charges in one step, and the first try of a client that has a
- * bucket already is made in place: most packets of most policies come this way.
+ * One limiter alone judges and charges in one step, and the first try is made in place: most
+ * packets of most policies come this way.
  */
-static __always_inline int charge_alone(__u32 attachment, const struct charge_request *request)
+static __always_inline int charge_alone(__u32 slot, const struct address *source, __u64 hash)
 {
-	const struct stile_limiter *limiter = charge_limiter_of(attachment);
-	__u32 slot = charge_slot(attachment);
-	int answer = TABLE_MISSING;
-	struct charge_table table;
+	const struct stile_limiter *limiter = charge_limiter_at(slot);
+	int answer = TABLE_RACED;
+	struct table_event event;
+	struct stile_set *words;
 	struct table_set set;
 
-	if (!limiter->wide && charge_open(slot, request, &table)) {
-		set = table_set(table.words);
-		answer = table_try(&set, table.limiter, &table.event);
+	words = charge_open(slot, limiter, source, hash, &event);
+	if (!words)
+		return CHARGE_NO_TABLE;
+	if (likely(!limiter->wide)) {
+		set = table_set(words);
+		answer = table_try(&set, limiter, &event);
 	}
 	if (unlikely(answer == TABLE_MISSING || answer == TABLE_RACED))
-		return charge_one(slot, request);
+		return charge_again(slot, words, &event, answer);
 	return answer;
 }
 
@@ -294,14 +317,14 @@ static __always_inline struct ruling charge_refusal(const struct pkt *pkt, __u32
 		return judge_pass(STILE_REASON_COUNTED);
 	}
 	account_decision(attachment, answer);
-	return judge_refusal(pkt, charge_limiter_of(attachment)->action,
+	return judge_refusal(pkt, charge_limiter_at(charge_slot(attachment))->action,
 			     answer == TABLE_FULL ? STILE_REASON_FULL : STILE_REASON_LIMITED);
 }
 
 static __always_inline struct ruling charge_event_alone(const struct pkt *pkt, __u32 attachment,
-							const struct charge_request *request)
+							__u64 hash)
 {
-	int answer = charge_alone(attachment, request);
+	int answer = charge_alone(charge_slot(attachment), &pkt->source, hash);
 
 	if (charge_refuses(attachment, answer))
 		return charge_refusal(pkt, attachment, answer);
@@ -311,23 +334,27 @@ static __always_inline struct ruling charge_event_alone(const struct pkt *pkt, _
 	return judge_pass(charge_reason(answer));
 }
 
-/* The ruling on an event that the limiters of @class judge. */
-static __always_inline struct ruling charge_event(const struct pkt *pkt,
-						  const struct pkt_class *class, __u64 hash)
+static __always_inline struct ruling charge_event_several(const struct pkt *pkt,
+							  const struct pkt_class *class, __u64 hash)
 {
-	const struct charge_request request = { .source = pkt->source, .hash = hash };
-	struct charge charge = {};
+	struct charge charge = { .request = { .source = pkt->source, .hash = hash } };
 	__u32 i;
 
-	if (class->edge == 0 && classify_judge(class->judges, 1) == 0)
-		return charge_event_alone(pkt, classify_judge(class->judges, 0), &request);
-	charge.request = request;
 	charge.attachments[0] = class->edge;
 	for (i = 0; i < STILE_JUDGES_MAX; i++)
 		charge.attachments[i + 1] = classify_judge(class->judges, i);
 	if (charge_several(&charge))
 		return judge_pass(charge_account(&charge));
 	return charge_refusal(pkt, charge.refused, charge.refusal);
+}
+
+/* The ruling on an event that the limiters of @class judge. */
+static __always_inline struct ruling charge_event(const struct pkt *pkt,
+						  const struct pkt_class *class, __u64 hash)
+{
+	if (class->edge == 0 && classify_judge(class->judges, 1) == 0)
+		return charge_event_alone(pkt, classify_judge(class->judges, 0), hash);
+	return charge_event_several(pkt, class, hash);
 }
 
 #endif /* STILE_BPF_CHARGE_H */

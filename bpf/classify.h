@@ -69,6 +69,17 @@ static __always_inline bool classify_listed(void *list, const struct address *ad
 	return false;
 }
 
+/* Global functions: few have lists, and the verifier looks at each of these once, by itself. */
+__attribute__((noinline)) int classify_blocked(const struct address *address)
+{
+	return address && classify_listed(&stile_blocked, address);
+}
+
+__attribute__((noinline)) int classify_trusted(const struct address *address)
+{
+	return address && classify_listed(&stile_trusted, address);
+}
+
 /* The slot of the listener for the packet's destination, or 0. */
 static __always_inline __u32 classify_listener(const struct pkt *pkt)
 {
@@ -153,7 +164,7 @@ static __always_inline void classify(const struct pkt *pkt, __u32 interface,
 {
 	__u32 slot;
 
-	if (control->blocked && classify_listed(&stile_blocked, &pkt->source))
+	if (control->blocked && classify_blocked(&pkt->source))
 		return classify_settle(class, judge_drop(STILE_REASON_BLOCKED)); /* 2 */
 	slot = classify_listener(pkt);
 	if (slot == 0 || slot >= STILE_LISTENERS_MAX)
@@ -164,7 +175,7 @@ static __always_inline void classify(const struct pkt *pkt, __u32 interface,
 		if (!judge_opens_connection(pkt->flags))
 			return classify_settle(class, judge_pass(STILE_REASON_ESTABLISHED));
 	}
-	class->exempt = control->trusted && classify_listed(&stile_trusted, &pkt->source);
+	class->exempt = control->trusted && classify_trusted(&pkt->source);
 	if (!classify_judges(pkt, slot, interface, class))
 		class->exempt = true;
 	/* An interface and a listener may name the same limiter: an event costs it one. */

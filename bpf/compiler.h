@@ -27,11 +27,22 @@
 /* The compiler forgets what it knows of a value, and so keeps arithmetic that replaces branches. */
 #define opaque(value) __asm__ volatile("" : "+r"(value))
 
+/* All ones where @value is not 0, else 0; like opaque() for what must not become a branch. */
+static __always_inline __u64 mask_of(__u64 value)
+{
+	__u64 sign = value | -value, mask;
+
+	opaque(sign);
+	mask = (__u64)((__s64)sign >> 63);
+	opaque(mask);
+	return mask;
+}
+
 /*
  * Before a loop whose back edge must not exist: kernel 6.1 refuses one that falls through into its
  * loop's head, which is how clang lays some loops out.
  */
-#ifdef __clang__
+#ifdef __bpf__
 #define unrolled _Pragma("clang loop unroll(full)")
 #else
 #define unrolled

@@ -38,6 +38,8 @@ static __always_inline bool judge_flags_are_bad(__u8 flags)
 {
 	const __u8 all = FLAG_FIN | FLAG_SYN | FLAG_RST;
 
+	if (likely(flags == FLAG_SYN || (flags & ~FLAG_PSH) == FLAG_ACK))
+		return false; /* nearly all that TCP sends */
 	if ((flags & (all | FLAG_ACK)) == 0)
 		return true; /* nothing that TCP ever sends, "null" among them */
 	if ((flags & all) != FLAG_FIN && (flags & all) != FLAG_SYN && (flags & all) != FLAG_RST &&

@@ -98,17 +98,34 @@ static __always_inline __u64 hash_word(__u64 word, const __u64 seed[2])
 	return word;
 }
 
+/* Where a client belongs in a table. */
+struct key_place {
+	__u32 set;
+	__u32 home; /* the way of the set that it is given if nobody else has it */
+};
+
 /*
- * The index of @key's set in a table of @limiter->sets. In host order, because a product spreads
- * its lower bits, and those are where neighbours differ.
+ * Where @key belongs in a table of @limiter->sets. In host order, because a product spreads its
+ * lower bits, and those are where neighbours differ. What is left of the hash once the set is
+ * known chooses the way.
  */
+static __always_inline struct key_place key_place(const struct stile_limiter *limiter,
+						  const struct key *key)
+{
+	__u64 hash = hash_word(swap64(key->hi), limiter->seed), ways = STILE_SET_WAYS, product;
+
+	if (limiter->wide) {
+		hash = hash_word(hash ^ swap64(key->lo), limiter->seed);
+		ways = STILE_SET_WAYS_WIDE;
+	}
+	product = (hash >> 32) * limiter->sets;
+	return (struct key_place){ product >> 32, (product & 0xffffffff) * ways >> 32 };
+}
+
+/* The index of @key's set. */
 static __always_inline __u32 key_set(const struct stile_limiter *limiter, const struct key *key)
 {
-	__u64 hash = hash_word(swap64(key->hi), limiter->seed);
-
-	if (limiter->wide)
-		hash = hash_word(hash ^ swap64(key->lo), limiter->seed);
-	return ((hash >> 32) * limiter->sets) >> 32;
+	return key_place(limiter, key).set;
 }
 
 #endif /* STILE_BPF_KEY_H */

@@ -37,16 +37,19 @@ static __always_inline __u64 tally_value(__u32 tally, __u32 mantissa)
 	return exponent == 0 ? digits : (digits | 1U << mantissa) << (exponent - 1);
 }
 
-/* @random: any number that does not repeat in a pattern. */
+/*
+ * The tally after one more event. @random: any number that does not repeat in a pattern. Chance
+ * cannot be predicted, so it chooses no branch.
+ */
 static __always_inline __u32 tally_next(__u32 tally, __u32 mantissa, __u32 random)
 {
-	__u32 exponent = tally >> mantissa;
+	/* As many bits of it have to be 0 as the exponent is above 1. */
+	__u64 chance = random & ((1U << (tally >> mantissa)) - 1) >> 1;
 
 	if (tally == (1U << (mantissa + META_EXPONENT)) - 1)
 		return tally;
-	if (exponent > 1 && random & ((1U << (exponent - 1)) - 1))
-		return tally;
-	return tally + 1;
+	opaque(chance);
+	return tally + (__u32)((chance - 1) >> 63);
 }
 
 static __always_inline __u32 meta_tick(const struct stile_limiter *limiter, __u64 now)
@@ -73,17 +76,16 @@ static __always_inline __u32 meta_admitted_tally(__u32 meta)
 /* Of a client whose event was admitted or refused at @now. */
 static __always_inline __u32 meta_next(__u32 meta, __u32 tick, bool admitted, __u32 random)
 {
-	__u32 tallies = meta & ((1U << META_SEEN_OFFSET) - 1);
-	__u32 seen = meta >> META_SEEN_OFFSET & META_SEEN_MASK;
-	__u32 back = seen == tick ? meta & META_BACK : META_BACK;
-	__u32 refused = meta_refused_tally(tallies);
-	__u32 allowed = meta_admitted_tally(tallies);
+	__u32 tally = admitted ? meta_admitted_tally(meta) : meta_refused_tally(meta);
 
 	if (admitted)
-		allowed = tally_next(allowed, META_ADMITTED_MANTISSA, random);
+		meta += tally_next(tally, META_ADMITTED_MANTISSA, random) - tally;
 	else
-		refused = tally_next(refused, META_REFUSED_MANTISSA, random);
-	return back | tick << META_SEEN_OFFSET | refused << META_REFUSED_OFFSET | allowed;
+		meta += (tally_next(tally, META_REFUSED_MANTISSA, random) - tally)
+			<< META_REFUSED_OFFSET;
+	if (likely((meta >> META_SEEN_OFFSET & META_SEEN_MASK) == tick))
+		return meta;
+	return META_BACK | tick << META_SEEN_OFFSET | (meta & ((1U << META_SEEN_OFFSET) - 1));
 }
 
 static __always_inline __u64 meta_admitted(__u32 meta)

@@ -90,9 +90,19 @@ static __always_inline int reply_resize(struct xdp_md *ctx, __u32 length)
 	return bpf_xdp_adjust_tail(ctx, (int)length - (int)bpf_xdp_get_buff_len(ctx));
 }
 
+/* Where the packet begins. verifier: one register, which is checked and then used. */
+static __always_inline __u32 reply_l3(const struct pkt *pkt)
+{
+	__u32 l3 = pkt->l3;
+
+	opaque(l3);
+	return l3;
+}
+
 static __always_inline int reply_reset(struct xdp_md *ctx, const struct pkt *pkt)
 {
-	__u32 l3 = pkt->l3, l4 = l3 + (pkt->ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr));
+	__u32 l3 = reply_l3(pkt),
+	      l4 = l3 + (pkt->ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr));
 	void *data, *data_end, *ip;
 
 	if (l3 > REPLY_LINK_MAX || reply_resize(ctx, l4 + sizeof(struct tcphdr)))
@@ -157,12 +167,12 @@ static __always_inline int reply_open(struct xdp_md *ctx, __u32 room)
 static __always_inline int reply_icmp_ipv4(struct xdp_md *ctx, const struct pkt *pkt, __u32 quote)
 {
 	const __u32 room = sizeof(struct iphdr) + sizeof(struct reply_icmp);
-	__u32 l3 = pkt->l3;
+	__u32 l3 = reply_l3(pkt);
 	struct reply_icmp *icmp;
 	void *data;
 	__s64 sum;
 
-	if (reply_open(ctx, room))
+	if (l3 > REPLY_LINK_MAX || reply_open(ctx, room))
 		return -1;
 	sum = reply_sum_quote(ctx, l3 + room, quote);
 	data = (void *)(long)ctx->data;
@@ -179,12 +189,12 @@ static __always_inline int reply_icmp_ipv4(struct xdp_md *ctx, const struct pkt 
 static __always_inline int reply_icmp_ipv6(struct xdp_md *ctx, const struct pkt *pkt, __u32 quote)
 {
 	const __u32 room = sizeof(struct ipv6hdr) + sizeof(struct reply_icmp);
-	__u32 l3 = pkt->l3, length = sizeof(struct reply_icmp) + quote;
+	__u32 l3 = reply_l3(pkt), length = sizeof(struct reply_icmp) + quote;
 	struct reply_icmp *icmp;
 	void *data;
 	__s64 sum;
 
-	if (reply_open(ctx, room))
+	if (l3 > REPLY_LINK_MAX || reply_open(ctx, room))
 		return -1;
 	sum = reply_sum_quote(ctx, l3 + room, quote);
 	data = (void *)(long)ctx->data;
@@ -203,7 +213,7 @@ static __always_inline int reply_icmp(struct xdp_md *ctx, const struct pkt *pkt)
 	/* The IP header and what else comes before the ports, and the UDP header. */
 	__u32 quote = pkt->l4 - pkt->l3 + sizeof(struct udphdr);
 
-	if (pkt->l3 > REPLY_LINK_MAX || quote > REPLY_QUOTE_MAX)
+	if (quote > REPLY_QUOTE_MAX)
 		return -1;
 	return pkt->ipv4 ? reply_icmp_ipv4(ctx, pkt, quote) : reply_icmp_ipv6(ctx, pkt, quote);
 }

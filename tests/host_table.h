@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A limiter's bucket table in the memory of a test, and an event charged to it as the kernel side
- * does it: charge_one() of bpf/charge.h, which needs maps, is this loop over the same functions.
+ * does it: charge_again() of bpf/charge.h, which needs maps, is this loop over the same functions.
  */
 #ifndef STILE_HOST_TABLE_H
 #define STILE_HOST_TABLE_H
@@ -69,9 +69,12 @@ static inline enum table_answer host_table_charge(const struct host_table *table
 						  const struct table_event *event,
 						  struct host_work *work)
 {
-	const struct table_set set = host_table_set(table, key_set(table->limiter, &event->key));
+	const struct key_place place = key_place(table->limiter, &event->key);
+	const struct table_set set = host_table_set(table, place.set);
+	struct table_event placed = *event;
 
-	return host_set_charge(&set, table->limiter, event, work);
+	placed.home = place.home;
+	return host_set_charge(&set, table->limiter, &placed, work);
 }
 
 /* The key in a way; zeros where it is empty. */

@@ -74,7 +74,7 @@ static struct key client(const struct stile_limiter *limiter, uint32_t number)
 static unsigned int ask(const struct host_table *table, uint32_t number, unsigned int n,
 			uint64_t now)
 {
-	const struct table_event event = { client(table->limiter, number), now, 0 };
+	const struct table_event event = { client(table->limiter, number), now, 0, 0 };
 	struct host_work work = {};
 	unsigned int admitted = 0;
 

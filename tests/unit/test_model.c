@@ -285,7 +285,7 @@ static enum table_answer expect(struct run *run, struct client *client, uint64_t
 
 static void charge(struct run *run, struct client *client, uint64_t now)
 {
-	const struct table_event event = { client->key, now, (uint32_t)run->random };
+	const struct table_event event = { client->key, now, (uint32_t)run->random, 0 };
 	const struct table_set set = set_of(run, client);
 	struct host_work work = {};
 	enum table_answer got, want;
