@@ -66,15 +66,15 @@ static void test_refused(void)
 /* It starts, says that it is attached, reloads, and ends well. */
 static void check_runs(const struct live *live, const char *what, const char *before)
 {
-	autooutput struct output output = process_shell(
-		live->netns[LIVE_SERVER],
-		"log=%s/run.log; : >$log\n"
-		"%s %s --instance %s run -c %s/stile.yaml >$log 2>&1 & p=$!\n"
-		"until grep -q ' mode$' $log || ! kill -0 $p; do sleep 0.02; done\n"
-		"%s --instance %s reload; code=$?\n"
-		"kill $p; wait $p || code=$?; cat $log; exit $code",
-		live->directory, before, check_stile(), live->instance, live->directory,
-		check_stile(), live->instance);
+	autooutput struct output output =
+		process_shell(live->netns[LIVE_SERVER],
+			      "log=%s/run.log; : >$log\n"
+			      "%s %s --instance %s run -c %s/stile.yaml >$log 2>&1 & p=$!\n"
+			      "until grep -q ' mode$' $log || ! kill -0 $p; do sleep 0.02; done\n"
+			      "%s --instance %s reload; code=$?\n"
+			      "kill $p; wait $p || code=$?; cat $log; exit $code",
+			      live->directory, before, check_stile(), live->instance,
+			      live->directory, check_stile(), live->instance);
 
 	CHECK_EQ(what, output.code, 0);
 	if (!CHECK(what, output.text && strstr(output.text, "srv0: attached in generic mode")))
