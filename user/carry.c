@@ -135,15 +135,17 @@ static struct table_set next_set(const struct carry *carry, const struct key *ke
 /* A way for a client that has none. 1: a live bucket, this or another, found no room. */
 static size_t place(const struct carry *carry, const struct debtor *debtor, uint64_t clock)
 {
+	uint32_t victim = key_place(carry->now, &debtor->key).home;
 	const struct table_set set = next_set(carry, &debtor->key);
 	struct table_set entry;
 	union sets_set memory;
 	__u64 worth, least;
-	uint32_t victim;
 
 	entry = make_entry(carry, debtor, clock, &memory);
 	worth = table_worth(&entry, carry->now, 0, clock);
-	victim = table_victim(&set, carry->now, clock, &least);
+	least = table_worth(&set, carry->now, victim, clock);
+	if (least > 1)
+		victim = table_victim(&set, carry->now, clock, &least);
 	if (least >= worth)
 		return worth > 1;
 	write_way(&set, victim, &entry);

@@ -251,6 +251,30 @@ static void test_size(void)
 	}
 }
 
+/* A client that has a set to itself is found where it is looked for first. */
+static void test_home(void)
+{
+	struct move move = {
+		.before = make_limiter(STILE_ALGORITHM_FIXED_WINDOW, 100, 16),
+		.now = make_limiter(STILE_ALGORITHM_FIXED_WINDOW, 100, SETS_MAX),
+	};
+	unsigned int at_home = 0;
+	enum { CLIENTS = 10 };
+
+	move_begin(&move);
+	for (uint32_t k = 0; k < CLIENTS; k++)
+		(void)ask(&move.from, k, 1, START);
+	(void)carry_fill(&move.carry, START);
+	for (uint32_t k = 0; k < CLIENTS; k++) {
+		const struct key key = client(&move.now, k);
+		const struct key_place place = key_place(&move.now, &key);
+		const struct table_set set = host_table_set(&move.to, place.set);
+
+		at_home += table_find(&set, &key) == place.home;
+	}
+	CHECK_EQ("every client is at home", at_home, CLIENTS);
+}
+
 /* The ways of one set are wanted by more: those that came back stay, then those that owe most. */
 static void test_crowd(void)
 {
@@ -308,5 +332,5 @@ static void test_meta(void)
 CHECK_SUITE(carry, { "another limit", test_limits }, { "tokens come back", test_refill },
 	    { "what was charged meanwhile", test_catch_up },
 	    { "what was admitted twice over", test_pay_back }, { "windows that turn", test_turn },
-	    { "another size", test_size }, { "not enough room", test_crowd },
-	    { "what else is known of a client", test_meta });
+	    { "another size", test_size }, { "the way that is looked at first", test_home },
+	    { "not enough room", test_crowd }, { "what else is known of a client", test_meta });
