@@ -39,7 +39,9 @@ static const char config[] =
 	"  drop: {algorithm: token_bucket, limit: 1, window: 1h, action: drop, max_keys: 1000000}\n"
 	"  reset: {algorithm: token_bucket, limit: 1, window: 1h, action: reset,\n"
 	"          max_keys: 1000000}\n"
-	"  new: {algorithm: token_bucket, limit: 1, window: 1h, action: drop, max_keys: 1000000}\n"
+	"  new: {algorithm: token_bucket, limit: 10, window: 1s, burst: 20, action: drop,\n"
+	"        max_keys: 1000000}\n"
+	"  full: {algorithm: token_bucket, limit: 1, window: 1h, action: drop, max_keys: 1000000}\n"
 	"  slide: {limit: 1000000, window: 1s, max_keys: 1000000}\n"
 	"  slide-drop: {limit: 1, window: 1h, action: drop, max_keys: 1000000}\n"
 	"listeners:\n"
@@ -47,8 +49,9 @@ static const char config[] =
 	"  drop: {protocol: tcp, ports: [81], rate_limiter_name: drop}\n"
 	"  reset: {protocol: tcp, ports: [82], rate_limiter_name: reset}\n"
 	"  new: {protocol: tcp, ports: [83], rate_limiter_name: new}\n"
-	"  slide: {protocol: tcp, ports: [84], rate_limiter_name: slide}\n"
-	"  slide-drop: {protocol: tcp, ports: [85], rate_limiter_name: slide-drop}\n";
+	"  full: {protocol: tcp, ports: [84], rate_limiter_name: full}\n"
+	"  slide: {protocol: tcp, ports: [85], rate_limiter_name: slide}\n"
+	"  slide-drop: {protocol: tcp, ports: [86], rate_limiter_name: slide-drop}\n";
 
 #define PORT_FIRST 80
 #define PORT_UNPROTECTED 8080
@@ -62,12 +65,14 @@ static const struct listener {
 	{ "drop", "SYN refused, dropped", STILE_DECISION_LIMITED, true },
 	{ "reset", "SYN refused, RST", STILE_DECISION_LIMITED, true },
 	{ "new", "SYN admitted, a flood of new clients", STILE_DECISION_ALLOWED, true },
+	{ "full", "The same, in a table where every bucket is live", STILE_DECISION_ALLOWED, true },
 	{ "slide", "SYN admitted, sliding window", STILE_DECISION_ALLOWED, false },
 	{ "slide-drop", "SYN refused, sliding window", STILE_DECISION_LIMITED, false },
 };
 #define LISTENERS ARRAY_SIZE(listeners)
 #define LISTENER_RESET 2
 #define LISTENER_NEW 3
+#define LISTENER_FULL 4
 
 static const uint64_t numbers[] = { 1, 1000, 100000, 1000000 };
 
@@ -191,13 +196,19 @@ static void add_pair(struct table *table, size_t listener, uint64_t n)
 		stile->most_of[0] = BAR_NEW;
 }
 
+/* Every client of it is new. */
+static bool is_flood(size_t listener)
+{
+	return listener == LISTENER_NEW || listener == LISTENER_FULL;
+}
+
 static void add_rows(struct table *table)
 {
 	add_floors(table);
 	add_other(table, &table->family->unprotected, "unprotected", BAR_UNPROTECTED);
 	add_other(table, &table->family->open, "of an open connection", BAR_OPEN);
 	for (size_t listener = 0; listener < LISTENERS; listener++) {
-		if (listener == LISTENER_NEW) {
+		if (is_flood(listener)) {
 			add_pair(table, listener, 0);
 			continue;
 		}
@@ -210,7 +221,7 @@ static void add_rows(struct table *table)
 static int fill(const struct stage *stage, struct family *family)
 {
 	for (size_t listener = 0; listener < LISTENERS; listener++) {
-		bool is_new = listener == LISTENER_NEW;
+		bool is_new = is_flood(listener);
 		const struct drive_plan plan = {
 			.spec = &family->syns[listener],
 			.sources = is_new ? DRIVER_NEW : DRIVER_TURN,

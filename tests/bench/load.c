@@ -63,6 +63,20 @@ static void keep(const struct load *previous, const struct policy *next,
 	}
 }
 
+int load_check(const char *config)
+{
+	uint64_t seed = 42;
+	const struct policy_machine machine = { .tick = 4000000,
+						.random = next_word,
+						.context = &seed };
+	struct policy policy;
+	int result = compile(config, NULL, &machine, &policy);
+
+	if (result == 0)
+		policy_release(&policy);
+	return result;
+}
+
 int load_config(const char *config, const struct load *previous, struct load *ret_load)
 {
 	uint64_t seed = 42;

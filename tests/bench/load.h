@@ -20,6 +20,10 @@ struct load {
  * whose tables and counters go on, as in a reload, or NULL.
  */
 int load_config(const char *config, const struct load *previous, struct load *ret_load);
+
+/* Compiles @config and loads nothing. 0 or -errno. */
+int load_check(const char *config);
+
 void load_release(struct load *load);
 #define autoload __attribute__((cleanup(load_release)))
 
