@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The limiters of one event: the interface's, then the listener's or the source's. All judge
- * before any is charged. Between the judging and the charging another CPU may empty a bucket; then
- * what was charged so far is given back, so that an event which is refused costs nobody anything.
+ * before any is charged. Between the judging and the charging another CPU may empty a bucket, or
+ * a limiter that is named twice may have had room for one; then what was charged so far is given
+ * back, so that an event which is refused costs nobody anything.
  */
 #ifndef STILE_BPF_CHARGE_H
 #define STILE_BPF_CHARGE_H

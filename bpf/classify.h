@@ -117,18 +117,6 @@ static __always_inline void classify_settle(struct pkt_class *class, struct ruli
 	class->ruling = ruling;
 }
 
-/* Whether @attachment is one of @judges. */
-static __always_inline bool classify_names(__u64 judges, __u32 attachment)
-{
-	__u32 i;
-
-	for (i = 0; i < STILE_JUDGES_MAX; i++) {
-		if (classify_judge(judges, i) == attachment)
-			return true;
-	}
-	return false;
-}
-
 /* Who judges an event at @listener; false: the source's own policy exempts it. */
 static __always_inline bool classify_judges(const struct pkt *pkt, __u32 slot, __u32 interface,
 					    struct pkt_class *class)
@@ -178,9 +166,6 @@ static __always_inline void classify(const struct pkt *pkt, __u32 interface,
 	class->exempt = control->trusted && classify_trusted(&pkt->source);
 	if (!classify_judges(pkt, slot, interface, class))
 		class->exempt = true;
-	/* An interface and a listener may name the same limiter: an event costs it one. */
-	if (class->edge && classify_names(class->judges, class->edge))
-		class->edge = 0;
 	if (class->exempt)
 		return classify_settle(class, judge_pass(STILE_REASON_EXEMPT)); /* 5 */
 	if (class->edge == 0 && class->judges == 0)

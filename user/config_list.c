@@ -171,14 +171,6 @@ bool config_value_listen(struct config_reader *reader, const struct tree_node *n
 	return true;
 }
 
-static bool is_named(const struct config_judges *judges, const char *name)
-{
-	for (unsigned int i = 0; i < judges->n_names; i++)
-		if (strcmp(judges->names[i].text, name) == 0)
-			return true;
-	return false;
-}
-
 static bool add_judge(struct config_reader *reader, const struct tree_node *node,
 		      struct config_judges *judges)
 {
@@ -188,10 +180,6 @@ static bool add_judge(struct config_reader *reader, const struct tree_node *node
 		return false;
 	if (judges->n_names == STILE_JUDGES_MAX) {
 		config_value_refuse(reader, node, "at most %d limiters", STILE_JUDGES_MAX);
-		return false;
-	}
-	if (is_named(judges, name.text)) {
-		config_value_refuse(reader, node, "each limiter once");
 		return false;
 	}
 	judges->names[judges->n_names++] = name;

@@ -87,6 +87,9 @@ static void add_judgement(const struct explain_subject *subject,
 		table_print_cell(table, "%" PRIu64 " of %llu used (%s), room in %s",
 				 judgement->client.used, tokens ? limiter->burst : limiter->limit,
 				 limit, phrase_duration(judgement->client.wait, wait));
+	else if (judgement->client.never)
+		table_print_cell(table, "never room for an event that it judges %u times (%s)",
+				 judgement->ahead + 1, limit);
 	else
 		table_print_cell(table, "%" PRIu64 " of %llu used (%s)%s", judgement->client.used,
 				 tokens ? limiter->burst : limiter->limit, limit,

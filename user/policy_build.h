@@ -38,6 +38,9 @@ void policy_build_limiters(struct policy_build *build);
 /* Which limiters judge where: listeners, their sources, interfaces. 0 or -ENOMEM. */
 int policy_build_judges(struct policy_build *build);
 
+/* Warns of limiters that an event is charged to more than once. */
+void policy_warn_repeats(struct policy_build *build);
+
 /* Which listener stands at which address and port. 0 or -ENOMEM. */
 int policy_build_ports(struct policy_build *build);
 

@@ -254,5 +254,6 @@ int policy_build_judges(struct policy_build *build)
 	}
 	for (size_t i = 0; i < config->n_limiters; i++)
 		check_unit(build, i);
+	policy_warn_repeats(build);
 	return 0;
 }

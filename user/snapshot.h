@@ -60,6 +60,7 @@ struct snapshot_client {
 	uint64_t admitted, refused; /* as bpf/meta.h counts: exact while small */
 	uint64_t idle;		    /* ns since it was last seen, as far as the entry can tell */
 	uint64_t wait;		    /* ns until its next event would be admitted; 0: now */
+	bool never; /* it would never be: a limiter that is named too often for it */
 	bool admitted_exact, refused_exact;
 	bool live; /* its bucket differs from a new one */
 };
@@ -94,6 +95,7 @@ int snapshot_read_sources(const struct pins *pins, const struct snapshot *snapsh
 struct snapshot_judgement {
 	uint32_t attachment; /* slot */
 	uint32_t limiter;    /* slot */
+	uint32_t ahead;	     /* how often the same limiter is named before, for the same event */
 	enum stile_decision decision;
 	struct snapshot_client client; /* its bucket; a new one where it has none */
 	bool known;		       /* the table holds a bucket for it */
@@ -118,7 +120,7 @@ struct snapshot_verdict {
 	unsigned int n_judges;
 	struct snapshot_judgement judges[STILE_JUDGES_MAX + 1]; /* the interface's is the first */
 	int refused_by;						/* which of the judges; -1: none */
-	/* ns until it would be admitted; 0: now, or when there is room, which nobody can tell */
+	/* ns until it would be admitted; 0: now, never, or when there is room: nobody can tell */
 	uint64_t wait;
 };
 

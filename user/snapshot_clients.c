@@ -54,7 +54,7 @@ static int read_limiter(const struct pins *pins, const struct snapshot *snapshot
 	r = snapshot_maps_table(pins, policy->generation, &policy->limiters[slot], &table);
 	if (r < 0)
 		return r;
-	r = read_table(&(struct snapshot_table_view){ policy, slot, table.sets, snapshot->now },
+	r = read_table(&(struct snapshot_table_view){ policy, slot, table.sets, snapshot->now, 0 },
 		       list);
 	snapshot_maps_table_release(&table);
 	return r;

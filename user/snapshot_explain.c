@@ -123,13 +123,46 @@ static int look_up_source(const struct question *question, uint16_t judges[STILE
 	return r < 0 ? r : 1;
 }
 
-/* What the limiter says, all by itself. */
+/* How often the limiter of @attachment is named before: to those it has to let in one more each. */
+static uint32_t count_ahead(const struct snapshot_verdict *verdict, uint32_t limiter)
+{
+	uint32_t ahead = 0;
+
+	for (unsigned int i = 0; i < verdict->n_judges; i++)
+		ahead += verdict->judges[i].limiter == limiter;
+	return ahead;
+}
+
+static enum stile_decision decide(const struct stile_limiter *limiter,
+				  enum snapshot_table_found found,
+				  const struct snapshot_client *client)
+{
+	if (found == SNAPSHOT_TABLE_FULL)
+		return STILE_DECISION_FULL;
+	if (client->wait == 0 && !client->never)
+		return STILE_DECISION_ALLOWED;
+	return limiter->action == STILE_ACTION_COUNT ? STILE_DECISION_COUNTED
+						     : STILE_DECISION_LIMITED;
+}
+
+/* What the limiter says, whatever others say. */
 static int judge(const struct question *question, uint32_t attachment,
-		 struct snapshot_judgement *ret_judgement)
+		 struct snapshot_verdict *verdict)
 {
 	const struct stile_policy *policy = &question->snapshot->policy;
 	uint32_t slot = policy->attachments[attachment].limiter;
 	const struct stile_limiter *limiter = &policy->limiters[slot];
+	struct snapshot_judgement judgement = {
+		.attachment = attachment,
+		.limiter = slot,
+		.ahead = count_ahead(verdict, slot),
+	};
+	struct snapshot_table_view view = {
+		.policy = policy,
+		.slot = slot,
+		.now = question->snapshot->now,
+		.ahead = judgement.ahead,
+	};
 	enum snapshot_table_found found;
 	struct snapshot_table table;
 	int r;
@@ -137,32 +170,16 @@ static int judge(const struct question *question, uint32_t attachment,
 	r = snapshot_maps_table(question->pins, policy->generation, limiter, &table);
 	if (r < 0)
 		return r;
-	*ret_judgement = (struct snapshot_judgement){ .attachment = attachment, .limiter = slot };
-	found = snapshot_table_find(
-		&(struct snapshot_table_view){ policy, slot, table.sets, question->snapshot->now },
-		question->event->address, &ret_judgement->client);
+	view.sets = table.sets;
+	found = snapshot_table_find(&view, question->event->address, &judgement.client);
 	snapshot_maps_table_release(&table);
-	ret_judgement->known = found == SNAPSHOT_TABLE_KNOWN;
-	if (found == SNAPSHOT_TABLE_FULL)
-		ret_judgement->decision = STILE_DECISION_FULL;
-	else if (ret_judgement->client.wait == 0)
-		ret_judgement->decision = STILE_DECISION_ALLOWED;
-	else if (limiter->action == STILE_ACTION_COUNT)
-		ret_judgement->decision = STILE_DECISION_COUNTED;
-	else
-		ret_judgement->decision = STILE_DECISION_LIMITED;
+	judgement.known = found == SNAPSHOT_TABLE_KNOWN;
+	judgement.decision = decide(limiter, found, &judgement.client);
+	verdict->judges[verdict->n_judges++] = judgement;
 	return 0;
 }
 
-static bool names(const uint16_t judges[STILE_JUDGES_MAX], uint16_t attachment)
-{
-	for (int i = 0; i < STILE_JUDGES_MAX; i++)
-		if (judges[i] == attachment)
-			return true;
-	return false;
-}
-
-/* The interface's limiter, unless the listener or the source names it too, and the others. */
+/* The interface's limiter, and then the listener's or the source's. */
 static int judge_all(const struct question *question, const uint16_t judges[STILE_JUDGES_MAX],
 		     struct snapshot_verdict *verdict)
 {
@@ -171,10 +188,10 @@ static int judge_all(const struct question *question, const uint16_t judges[STIL
 	uint16_t edge = listener->edges[question->event->interface];
 	int r = 0;
 
-	if (edge && !names(judges, edge))
-		r = judge(question, edge, &verdict->judges[verdict->n_judges++]);
+	if (edge)
+		r = judge(question, edge, verdict);
 	for (int i = 0; r == 0 && i < STILE_JUDGES_MAX && judges[i]; i++)
-		r = judge(question, judges[i], &verdict->judges[verdict->n_judges++]);
+		r = judge(question, judges[i], verdict);
 	return r;
 }
 
@@ -204,16 +221,26 @@ static bool refuses_full(const struct stile_limiter *limiter)
 	return limiter->full == STILE_FULL_REJECT && limiter->action != STILE_ACTION_COUNT;
 }
 
-/* The first that refuses, in the order of judgement; -1: none. */
+static bool refuses(const struct snapshot_judgement *judgement, const struct stile_policy *policy)
+{
+	return judgement->decision == STILE_DECISION_LIMITED ||
+	       (judgement->decision == STILE_DECISION_FULL &&
+		refuses_full(&policy->limiters[judgement->limiter]));
+}
+
+/*
+ * The first that refuses, in the order of judgement; -1: none. That there is no room for the same
+ * limiter again shows only when it is charged, which is after all have judged.
+ */
 static int find_refusal(const struct snapshot_verdict *verdict, const struct stile_policy *policy)
 {
-	for (unsigned int i = 0; i < verdict->n_judges; i++) {
-		const struct snapshot_judgement *judgement = &verdict->judges[i];
+	for (int again = 0; again < 2; again++) {
+		for (unsigned int i = 0; i < verdict->n_judges; i++) {
+			const struct snapshot_judgement *judgement = &verdict->judges[i];
 
-		if (judgement->decision == STILE_DECISION_LIMITED ||
-		    (judgement->decision == STILE_DECISION_FULL &&
-		     refuses_full(&policy->limiters[judgement->limiter])))
-			return (int)i;
+			if ((judgement->ahead != 0) == again && refuses(judgement, policy))
+				return (int)i;
+		}
 	}
 	return -1;
 }
@@ -233,7 +260,7 @@ static enum stile_reason pass_reason(const struct snapshot_verdict *verdict)
 	return reason;
 }
 
-/* The last that refuses admits it again. 0 where nobody can tell: a table has no room for it. */
+/* The last that refuses admits it again. 0: never, or nobody can tell: a table has no room. */
 static uint64_t longest_wait(const struct snapshot_verdict *verdict,
 			     const struct stile_policy *policy)
 {
@@ -242,8 +269,7 @@ static uint64_t longest_wait(const struct snapshot_verdict *verdict,
 	for (unsigned int i = 0; i < verdict->n_judges; i++) {
 		const struct snapshot_judgement *judgement = &verdict->judges[i];
 
-		if (judgement->decision == STILE_DECISION_FULL &&
-		    refuses_full(&policy->limiters[judgement->limiter]))
+		if (refuses(judgement, policy) && judgement->client.wait == 0)
 			return 0;
 		if (judgement->decision == STILE_DECISION_LIMITED && judgement->client.wait > wait)
 			wait = judgement->client.wait;

@@ -93,6 +93,21 @@ static uint64_t promise(const struct snapshot_table_view *view, uint64_t wait, u
 	return snapshot_table_clock(view->policy, limiter, moment) + view->policy->tick - view->now;
 }
 
+/* The limit with room for those ahead taken off, for which the next event has to wait as well. */
+static void fill_wait(const struct snapshot_table_view *view, uint64_t clock,
+		      struct snapshot_client *client)
+{
+	struct stile_limiter limiter = view->policy->limiters[view->slot];
+	bool tokens = limiter.algorithm == STILE_ALGORITHM_TOKEN_BUCKET;
+
+	client->never = view->ahead >= (tokens ? limiter.burst : limiter.limit);
+	if (client->never)
+		return;
+	limiter.limit -= view->ahead;
+	limiter.depth -= view->ahead * limiter.token;
+	client->wait = promise(view, bucket_wait(&limiter, client->state, clock), clock);
+}
+
 static void fill_client(const struct snapshot_table_view *view, struct key key, uint64_t state,
 			struct snapshot_client *ret_client)
 {
@@ -104,9 +119,9 @@ static void fill_client(const struct snapshot_table_view *view, struct key key, 
 		.key = key_prefix(limiter, key),
 		.state = state,
 		.used = used(limiter, state, clock),
-		.wait = promise(view, bucket_wait(limiter, state, clock), clock),
 		.live = bucket_debt(limiter, state, clock) != 0,
 	};
+	fill_wait(view, clock, ret_client);
 }
 
 static void fill_meta(const struct snapshot_table_view *view, uint32_t meta,

@@ -23,6 +23,7 @@ struct snapshot_table_view {
 	uint32_t slot;
 	const void *sets;
 	uint64_t now;
+	uint32_t ahead; /* events that are charged to the same bucket before the one asked about */
 };
 
 /* The clients of set @index, in @clients. Returns their number. */

@@ -31,6 +31,7 @@ struct world {
 	uint64_t now, drawn;
 	const char *const *clients;
 	uint16_t n_clients, first_port, n_ports;
+	uint16_t port; /* of the packet that is told of */
 	uint8_t protocol;
 	bool seen[_STILE_REASON_MAX];
 };
@@ -106,24 +107,34 @@ static bool explain(struct world *world, const struct pkt_spec *spec,
 	return CHECK_EQ("explain answers", r, 0);
 }
 
-/* The decisions that will be counted: the refusing limiter's, or every one's. */
+/* How many of them will say so: the refusing one, or every one. */
+static unsigned int count_decisions(const struct snapshot_verdict *verdict, uint32_t limiter,
+				    unsigned int decision)
+{
+	unsigned int n = 0;
+
+	for (int i = 0; i < (int)verdict->n_judges; i++)
+		n += verdict->judges[i].limiter == limiter &&
+		     verdict->judges[i].decision == decision &&
+		     (verdict->refused_by < 0 || verdict->refused_by == i);
+	return n;
+}
+
 static void add_decisions(const struct world *world, const struct snapshot_verdict *verdict,
 			  FILE *out)
 {
 	const struct stile_policy *policy = &world->prog.policy.kernel;
-	const struct stile_attachment *attachments = policy->attachments;
 
 	for (uint32_t limiter = 1; limiter < STILE_LIMITERS_MAX; limiter++) {
-		for (int i = 0; i < (int)verdict->n_judges; i++) {
-			const struct snapshot_judgement *judgement = &verdict->judges[i];
+		for (unsigned int decision = 0; decision < _STILE_DECISION_MAX; decision++) {
+			unsigned int n = count_decisions(verdict, limiter, decision);
 
-			if (judgement->limiter != limiter ||
-			    (verdict->refused_by >= 0 && i != verdict->refused_by))
+			if (n == 0)
 				continue;
-			fprintf(out, " %s/%s=%s",
-				policy->listeners[attachments[judgement->attachment].listener].name,
-				policy->limiters[limiter].name,
-				labels_decision[judgement->decision]);
+			fprintf(out, " at%u/%s=%s", world->port, policy->limiters[limiter].name,
+				labels_decision[decision]);
+			if (n > 1)
+				fprintf(out, "*%u", n);
 		}
 	}
 }
@@ -170,6 +181,7 @@ static bool agree(struct world *world, const struct pkt_spec *spec,
 	if (!explain(world, spec, ret_verdict))
 		return false;
 	world->seen[ret_verdict->reason] = true;
+	world->port = spec->dport;
 	foretell(world, ret_verdict, want);
 	shorten(prog_send(&world->prog, spec), got);
 	snprintf(what, sizeof(what), "%s to port %u", spec->from, spec->dport);
@@ -242,7 +254,7 @@ static void test_tcp(void)
 		.clients = clients,
 		.n_clients = ARRAY_SIZE(clients),
 		.first_port = 80,
-		.n_ports = 7,
+		.n_ports = 9,
 		.protocol = IPPROTO_TCP,
 	};
 
@@ -271,7 +283,9 @@ static void test_tcp(void)
 		    "  at83: {ports: [83], rate_limiter_name: some}\n"
 		    "  at84: {ports: [84]}\n"
 		    "  at85: {ports: [85], rate_limiter_name: [noted, few, some, window]}\n"
-		    "  at86: {ports: [86], rate_limiter_name: [edge, noted]}\n"))
+		    "  at86: {ports: [86], rate_limiter_name: [edge, noted]}\n"
+		    "  at87: {ports: [87], rate_limiter_name: [window, tokens, window, tokens]}\n"
+		    "  at88: {ports: [88], rate_limiter_name: [noted, few, noted, few]}\n"))
 		return;
 	/* By hand: one that expired inside one that holds, and one that expired alone. */
 	prog_list(&world.prog, "blocked", "192.0.2.200/29", 0);

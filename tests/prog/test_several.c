@@ -271,24 +271,58 @@ static void test_interface(void)
 	}
 }
 
-/* Named twice, it is one limiter all the same, and an event costs one. */
+/* Named twice for one event, a limiter judges twice and is charged two. */
 static void test_named_twice(void)
 {
 	static const char config[] =
 		"interfaces: {lo: {rate_limiter_name: l}}\n"
-		"rate_limiters: {l: {limit: 2, window: 1h}}\n"
+		"rate_limiters:\n"
+		"  l: {limit: 5, window: 1h}\n"
+		"  tokens: {algorithm: token_bucket, limit: 3, window: 1h}\n"
+		"  one: {limit: 1, window: 1h, algorithm: fixed_window}\n"
+		"  noted: {limit: 3, window: 1h, action: count}\n"
 		"listeners:\n"
-		"  web: {protocol: tcp, rate_limiter_name: l, sources: {192.0.2.10: none}}\n";
+		"  web: {ports: 80, rate_limiter_name: l, sources: {192.0.2.10: none}}\n"
+		"  never: {ports: 81, rate_limiter_name: [one, one]}\n"
+		"  noted: {ports: 82, rate_limiter_name: [noted, noted]}\n"
+		"  tokens: {ports: 83, rate_limiter_name: [tokens, tokens]}\n"
+		"  left: {ports: 84, rate_limiter_name: one}\n"
+		"  other: {ports: 85}\n";
+	static const struct {
+		const char *what, *from;
+		uint16_t port;
+		const char *want;
+	} rows[] = {
+		{ "exempt, twice", "192.0.2.10", 80, "lo: pass exempt web/l=exempt*2" },
+		{ "two of five", CLIENT_ONE, 80, PASS("web/l=allowed*2") },
+		{ "four of five", CLIENT_ONE, 80, PASS("web/l=allowed*2") },
+		{ "six of five", CLIENT_ONE, 80, RESET("web/l=limited") },
+		{ "which gave back the fifth", CLIENT_ONE, 85, PASS("other/l=allowed") },
+		{ "and no more", CLIENT_ONE, 85, RESET("other/l=limited") },
+		{ "two of one, which is never", CLIENT_TWO, 81,
+		  "lo: reply limited never/one=limited reset" },
+		{ "as often as it asks", CLIENT_TWO, 81,
+		  "lo: reply limited never/one=limited reset" },
+		{ "and costs nothing", CLIENT_TWO, 84,
+		  "lo: pass allowed left/l=allowed left/one=allowed" },
+		{ "two tokens of three", CLIENT_FAR, 83,
+		  "lo: pass allowed tokens/l=allowed tokens/tokens=allowed*2" },
+		{ "four of three", CLIENT_FAR, 83,
+		  "lo: reply limited tokens/tokens=limited reset" },
+		{ "two of three are noted", CLIENT_FAR, 82,
+		  "lo: pass allowed noted/l=allowed noted/noted=allowed*2" },
+		{ "the fourth of three is over it", CLIENT_FAR, 82,
+		  "lo: pass counted noted/l=allowed noted/noted=allowed noted/noted=counted" },
+	};
 	autoprog struct prog prog = {};
 
 	if (!prog_load(&prog, config, PROG_NOW))
 		return;
-	CHECK_STR_EQ("one of two", prog_send(&prog, &(struct pkt_spec){}), PASS("web/l=allowed"));
-	CHECK_STR_EQ("two of two", prog_send(&prog, &(struct pkt_spec){}), PASS("web/l=allowed"));
-	CHECK_STR_EQ("three of two", prog_send(&prog, &(struct pkt_spec){}),
-		     RESET("web/l=limited"));
-	CHECK_STR_EQ("exempt, once", prog_send(&prog, &(struct pkt_spec){ .from = CLIENT_TWO }),
-		     "lo: pass exempt web/l=exempt");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct pkt_spec spec = { .from = rows[i].from, .dport = rows[i].port };
+
+		CHECK_STR_EQ(rows[i].what, prog_send(&prog, &spec), rows[i].want);
+	}
 }
 
 CHECK_SUITE(several, { "charged to none", test_charged_to_none },

@@ -93,7 +93,7 @@ static void charge(struct world *world, const char *client, unsigned int n, uint
 static enum snapshot_table_found find(const struct world *world, const char *client,
 				      struct snapshot_client *ret_client)
 {
-	const struct snapshot_table_view view = { &world->policy, SLOT, world->sets, NOW };
+	const struct snapshot_table_view view = { &world->policy, SLOT, world->sets, NOW, 0 };
 	uint8_t bytes[16];
 
 	address_of(client, bytes);
@@ -200,7 +200,7 @@ static void test_without_keys(void)
 static void test_listing(void)
 {
 	autoworld struct world *world = world_begin(&tokens);
-	const struct snapshot_table_view view = { &world->policy, SLOT, world->sets, NOW };
+	const struct snapshot_table_view view = { &world->policy, SLOT, world->sets, NOW, 0 };
 	struct snapshot_client clients[SETS * STILE_SET_WAYS];
 	uint64_t refused = 0;
 	size_t n = 0;
