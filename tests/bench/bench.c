@@ -116,35 +116,59 @@ static int compare(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-double bench_quantile(const struct bench_row *row, int column, double share)
+/* Of the values that are numbers; it sorts them. */
+static double quantile(double *values, int n_values, double share)
 {
-	double sorted[BENCH_ROUNDS], at;
 	int n = 0, below;
+	double at;
 
-	for (int i = 0; i < BENCH_ROUNDS; i++) {
-		if (!isnan(row->samples[column][i]))
-			sorted[n++] = row->samples[column][i];
+	for (int i = 0; i < n_values; i++) {
+		if (!isnan(values[i]))
+			values[n++] = values[i];
 	}
 	if (n == 0)
 		return NAN;
-	qsort(sorted, (size_t)n, sizeof(sorted[0]), compare);
+	qsort(values, (size_t)n, sizeof(values[0]), compare);
 	at = share * (n - 1);
 	below = (int)at;
 	if (below == n - 1)
-		return sorted[below];
-	return sorted[below] + (sorted[below + 1] - sorted[below]) * (at - below);
+		return values[below];
+	return values[below] + (values[below + 1] - values[below]) * (at - below);
+}
+
+double bench_quantile(const struct bench_row *row, int column, double share)
+{
+	double values[BENCH_ROUNDS];
+
+	memcpy(values, row->samples[column], sizeof(values));
+	return quantile(values, BENCH_ROUNDS, share);
+}
+
+static double net_of_round(const struct bench_row *row, int round)
+{
+	double net = row->samples[0][round];
+
+	return row->floor ? net - row->floor->samples[0][round] : net;
 }
 
 double bench_net(const struct bench_row *row)
 {
-	double net = bench_quantile(row, 0, 0.5);
+	double values[BENCH_ROUNDS];
 
-	return row->floor ? net - bench_quantile(row->floor, 0, 0.5) : net;
+	for (int round = 0; round < BENCH_ROUNDS; round++)
+		values[round] = net_of_round(row, round);
+	return quantile(values, BENCH_ROUNDS, 0.5);
 }
 
 double bench_ratio(const struct bench_row *row, int i)
 {
-	return row->beside[i] ? bench_net(row) / bench_net(row->beside[i]) : NAN;
+	double values[BENCH_ROUNDS];
+
+	if (!row->beside[i])
+		return NAN;
+	for (int round = 0; round < BENCH_ROUNDS; round++)
+		values[round] = net_of_round(row, round) / net_of_round(row->beside[i], round);
+	return quantile(values, BENCH_ROUNDS, 0.5);
 }
 
 double bench_cpu_ns(void)

@@ -2,10 +2,11 @@
 /*
  * The frame of every measurement. A benchmark adds rows to a table; all rows are measured once a
  * round, each round from another row on, so that what the machine does besides hits all of them
- * alike. What is told of a row are medians over the rounds, of the first column also the least and
- * the tenth and ninetieth percentile, and ratios to other rows of the same run. A table is printed,
- * and put as a section into the file that all benchmarks share (BENCH_JSON in the environment,
- * build/bench.json otherwise).
+ * alike. What is told of a row are medians over the rounds, and of the first column also the least
+ * and the tenth and ninetieth percentile. Differences and ratios between rows are taken within each
+ * round, and then their median: what slows the machine down for a while slows both sides. A table
+ * is printed, and put as a section into the file that all benchmarks share (BENCH_JSON in the
+ * environment, build/bench.json otherwise).
  *
  *	static struct bench bench = {
  *		.section = "flood", .title = "A flood of SYNs through veth",
@@ -75,10 +76,10 @@ int bench_run(struct bench *bench);
 /* Of one column: the least where @share is 0, the median where it is 0.5. NAN: no samples. */
 double bench_quantile(const struct bench_row *row, int column, double share);
 
-/* The first column's median, less its floor's. */
+/* The first column less its floor's: the median over the rounds. */
 double bench_net(const struct bench_row *row);
 
-/* Its net as a multiple of the net of the row that is beside it. */
+/* Its net as a multiple of the net of the row that is beside it: likewise. */
 double bench_ratio(const struct bench_row *row, int i);
 
 /* How many rounds count. */

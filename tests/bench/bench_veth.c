@@ -2,8 +2,13 @@
 /*
  * What it costs a receiver to refuse a flood of SYNs that comes through a veth pair: Stile beside a
  * plain XDP drop, and beside what is used for it otherwise. All limiters allow one connection an
- * hour for each source. What they admit is dropped right behind them, so that it is the deciding
- * that is measured; only with no limiter at all does the stack answer, from a closed port.
+ * hour for each source, and remember a million of them; connlimit allows one at a time. What they
+ * admit is dropped right behind them, so that it is the deciding that is measured; only with no
+ * limiter at all does the stack answer, from a closed port.
+ *
+ * Where every packet is from a new source, either all limiters are empty when a sample begins and
+ * have room for all that come, or all of them are full; then Stile makes room for each, and rules
+ * remember nobody any more.
  *
  * A sample in which a receiver did something else than it is meant to is an error.
  */
@@ -21,9 +26,8 @@
 #include "util.h"
 #include "veth.h"
 
-#define HANDLED 300000	   /* packets of a sample, or more */
-#define TABLE 1000000	   /* clients that a limiter may hold */
-#define FILL 1500000	   /* new clients that fill it before the first sample */
+#define PACKETS 400000	   /* of a sample */
+#define FILL 1500000	   /* new clients that fill a table */
 #define ANSWERED_MOST 0.01 /* packets answered by a receiver that drops them */
 #define ANSWERED_LEAST 0.9 /* by one that answers */
 #define RIGHT 0.95	   /* of Stile's decisions are as they are meant to be, or more */
@@ -40,11 +44,10 @@
 static const char config[] =
 	"interfaces: {" VETH_RECEIVER ": {mode: native}}\n"
 	"rate_limiters:\n"
-	"  known: {algorithm: token_bucket, limit: 1, window: 1h, action: drop,"
+	"  client: {algorithm: token_bucket, limit: 1, window: 1h, action: drop,"
 	" max_keys: 1000000}\n"
-	"  new: {algorithm: token_bucket, limit: 1, window: 1h, action: drop, max_keys: 1000000}\n"
 	"listeners:\n"
-	"  web: {protocol: tcp, ports: [80], rate_limiter_name: %s}\n";
+	"  web: {protocol: tcp, ports: [80], rate_limiter_name: client}\n";
 
 enum kind { KIND_NOTHING, KIND_DROP, KIND_PARSE, KIND_STILE, KIND_RULE };
 
@@ -52,13 +55,14 @@ enum kind { KIND_NOTHING, KIND_DROP, KIND_PARSE, KIND_STILE, KIND_RULE };
 static const struct receiver {
 	const char *name;
 	enum kind kind;
+	bool remembers; /* clients, in a table that may be full */
 	const char *up, *down;
 } receivers[] = {
-	{ "XDP drop", KIND_DROP, NULL, NULL },
-	{ "XDP parse and drop", KIND_PARSE, NULL, NULL },
-	{ "nothing, a closed port", KIND_NOTHING, NULL, NULL },
-	{ "Stile", KIND_STILE, NULL, NULL },
-	{ "nftables, ingress", KIND_RULE,
+	{ "XDP drop", KIND_DROP, false, NULL, NULL },
+	{ "XDP parse and drop", KIND_PARSE, false, NULL, NULL },
+	{ "nothing, a closed port", KIND_NOTHING, false, NULL, NULL },
+	{ "Stile", KIND_STILE, true, NULL, NULL },
+	{ "nftables, ingress", KIND_RULE, true,
 	  "nft -f - <<END\n"
 	  "table netdev bench {\n"
 	  "  set m { type ipv4_addr; size 1000000; flags dynamic,timeout; timeout 1h; }\n"
@@ -68,7 +72,7 @@ static const struct receiver {
 	  "    drop; }\n"
 	  "}\nEND\n",
 	  "nft delete table netdev bench" },
-	{ "nftables, prerouting raw", KIND_RULE,
+	{ "nftables, prerouting raw", KIND_RULE, true,
 	  "nft -f - <<END\n"
 	  "table ip bench {\n"
 	  "  set m { type ipv4_addr; size 1000000; flags dynamic,timeout; timeout 1h; }\n"
@@ -78,7 +82,7 @@ static const struct receiver {
 	  "    drop; }\n"
 	  "}\nEND\n",
 	  "nft delete table ip bench" },
-	{ "iptables hashlimit, raw", KIND_RULE,
+	{ "iptables hashlimit, raw", KIND_RULE, true,
 	  "set -e; I=$(command -v iptables-legacy || echo iptables)\n"
 	  "$I -t raw -A PREROUTING -p tcp --syn --dport 80 -m hashlimit --hashlimit-name bench"
 	  " --hashlimit-mode srcip --hashlimit-above 1/hour --hashlimit-burst 1"
@@ -86,7 +90,7 @@ static const struct receiver {
 	  " --hashlimit-htable-expire 3600000 -j DROP\n"
 	  "$I -t raw -A PREROUTING -j DROP\n",
 	  "I=$(command -v iptables-legacy || echo iptables); $I -t raw -F PREROUTING" },
-	{ "iptables connlimit, input", KIND_RULE,
+	{ "iptables connlimit, input", KIND_RULE, false,
 	  "set -e; I=$(command -v iptables-legacy || echo iptables)\n"
 	  "$I -A INPUT -p tcp --syn --dport 80 -m connlimit --connlimit-above 1 -j DROP\n"
 	  "$I -A INPUT -j DROP\n",
@@ -96,21 +100,22 @@ static const struct receiver {
 static const struct sources {
 	const char *name;
 	uint64_t keys;
-	double warmup; /* packets; with rules, which begin anew at every sample */
-	const char *limiter;
+	uint32_t warmup; /* packets before those that count */
+	bool is_fresh;	 /* Stile begins anew at every sample, as rules always do */
+	double most_of_drop, most_of_rule;
 } floods[] = {
-	{ "1 000 sources", 1000, 20000, "known" },
-	{ "100 000 sources", 100000, 500000, "known" },
-	{ "every packet a new source", 0, 0, "new" },
+	{ "1 000 sources, over their limit", 1000, 20000, false, BAR_REFUSED, BAR_REFUSED_RULE },
+	{ "100 000 sources, over their limit", 100000, 500000, false, 0, 0 },
+	{ "every packet a new source, room for all", 0, 0, true, BAR_NEW, BAR_NEW_RULE },
+	{ "every packet a new source, no room", 0, FILL, false, BAR_NEW, 0 },
 };
 
 struct sample {
 	struct veth *veth;
 	const struct receiver *receiver;
 	const struct sources *sources;
-	const struct load
-		*load; /* of Stile; one for each flood, as full as earlier samples left it */
-	bool filled;
+	struct load load; /* of Stile */
+	bool is_warm;
 };
 
 static int shell(const char *text)
@@ -127,8 +132,8 @@ static int program_of(const struct sample *sample)
 		return veth_parse_program(sample->veth);
 	/* Where all are refused once their first is through, it stands there as it is. */
 	if (sample->sources->keys)
-		return loader_program(sample->load->loader);
-	return veth_decide_program(sample->veth, loader_program(sample->load->loader));
+		return loader_program(sample->load.loader);
+	return veth_decide_program(sample->veth, loader_program(sample->load.loader));
 }
 
 /* Puts the receiver in its place. 0, -errno; with rules, what bench_skip() returns. */
@@ -156,15 +161,25 @@ static int take_down(const struct sample *sample, int link)
 	return sample->receiver->kind == KIND_RULE ? shell(sample->receiver->down) : 0;
 }
 
+/* Stile's own: what is in its table stays there. */
+static int prepare(struct sample *sample)
+{
+	if (sample->receiver->kind != KIND_STILE)
+		return 0;
+	if (sample->sources->is_fresh)
+		load_release(&sample->load);
+	return sample->load.loader ? 0 : load_config(config, NULL, &sample->load);
+}
+
 static int warm_up(struct sample *sample)
 {
+	bool is_done = sample->receiver->kind == KIND_STILE && sample->is_warm;
 	struct veth_result result;
-	double packets = sample->sources->warmup;
 
-	if (sample->receiver->kind == KIND_STILE && sample->sources->keys == 0)
-		packets = sample->filled ? 0 : FILL;
-	sample->filled = true;
-	return packets ? veth_flood(sample->veth, sample->sources->keys, packets, &result) : 0;
+	sample->is_warm = true;
+	if (is_done || !sample->receiver->remembers || sample->sources->warmup == 0)
+		return 0;
+	return veth_flood(sample->veth, sample->sources->keys, sample->sources->warmup, &result);
 }
 
 static int decisions(const struct sample *sample, uint64_t ret_counts[_STILE_DECISION_MAX])
@@ -172,8 +187,8 @@ static int decisions(const struct sample *sample, uint64_t ret_counts[_STILE_DEC
 	memset(ret_counts, 0, _STILE_DECISION_MAX * sizeof(ret_counts[0]));
 	if (sample->receiver->kind != KIND_STILE)
 		return 0;
-	return load_decisions(load_map(sample->load, "decisions"),
-			      load_attachment(sample->load, sample->sources->limiter), ret_counts);
+	return load_decisions(load_map(&sample->load, "decisions"),
+			      load_attachment(&sample->load, "client"), ret_counts);
 }
 
 /* Whether the receiver did what its row is about. */
@@ -184,11 +199,11 @@ static int check(const struct bench_row *row, const struct veth_result *result,
 	const struct sample *sample = row->context;
 	enum stile_decision meant = sample->sources->keys ? STILE_DECISION_LIMITED
 							  : STILE_DECISION_ALLOWED;
-	double answered = result->sent / result->handled;
+	double answered = result->answered / result->handled;
 
 	if (sample->receiver->kind == KIND_NOTHING ? answered < ANSWERED_LEAST
 						   : answered > ANSWERED_MOST) {
-		fprintf(stderr, "%s: answered %.0f of %.0f\n", row->name, result->sent,
+		fprintf(stderr, "%s: answered %.0f of %.0f\n", row->name, result->answered,
 			result->handled);
 		return -EBADMSG;
 	}
@@ -207,14 +222,16 @@ static int measure(struct bench_row *row, double *ret_values)
 	struct veth_result told;
 	int result, link;
 
-	result = put_up(row, &link);
+	result = prepare(sample);
+	if (result == 0)
+		result = put_up(row, &link);
 	if (result)
 		return result;
 	result = warm_up(sample);
 	if (result == 0)
 		result = decisions(sample, before);
 	if (result == 0)
-		result = veth_flood(sample->veth, sample->sources->keys, HANDLED, &told);
+		result = veth_flood(sample->veth, sample->sources->keys, PACKETS, &told);
 	if (result == 0)
 		result = decisions(sample, after);
 	if (result == 0)
@@ -223,22 +240,22 @@ static int measure(struct bench_row *row, double *ret_values)
 		return result ? result : -EIO;
 	ret_values[0] = told.cpu_ns / told.handled;
 	ret_values[1] = told.handled / told.wall_ns * 1e9;
-	ret_values[2] = told.cpu_ns / told.wall_ns;
 	return 0;
 }
 
-static void add_rows(struct bench *bench, struct veth *veth, struct load *loads)
+static void add_rows(struct bench *bench, struct veth *veth, struct sample *samples)
 {
-	static struct sample samples[ARRAY_SIZE(floods)][ARRAY_SIZE(receivers)];
 	struct bench_row *drop = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(floods); i++) {
 		for (size_t k = 0; k < ARRAY_SIZE(receivers); k++) {
-			struct sample *sample = &samples[i][k];
+			struct sample *sample = samples++;
 			struct bench_row *row;
 
-			*sample = (struct sample){ veth, &receivers[k], &floods[i], &loads[i],
-						   false };
+			if (floods[i].warmup == FILL && !receivers[k].remembers &&
+			    receivers[k].kind != KIND_DROP)
+				continue;
+			*sample = (struct sample){ veth, &receivers[k], &floods[i], {}, false };
 			row = bench_add(bench, measure, sample, "%s", receivers[k].name);
 			row->group = floods[i].name;
 			if (receivers[k].kind == KIND_DROP)
@@ -261,7 +278,6 @@ static void set_bars(struct bench *bench)
 	for (int i = 0; i < bench->n_rows; i++) {
 		struct bench_row *row = &bench->rows[i], *best = NULL;
 		const struct sample *sample = row->context;
-		bool is_new = sample->sources->keys == 0;
 
 		if (!is_of(row, row->group, KIND_STILE))
 			continue;
@@ -273,50 +289,34 @@ static void set_bars(struct bench *bench)
 				best = rule;
 		}
 		row->beside[RATIO_RULE] = best;
-		if (sample->sources->keys == 1000 || is_new) {
-			row->most_of[RATIO_DROP] = is_new ? BAR_NEW : BAR_REFUSED;
-			row->most_of[RATIO_RULE] = is_new ? BAR_NEW_RULE : BAR_REFUSED_RULE;
-		}
+		row->most_of[RATIO_DROP] = sample->sources->most_of_drop;
+		row->most_of[RATIO_RULE] = sample->sources->most_of_rule;
 	}
-}
-
-static int load_all(struct load *loads)
-{
-	char text[sizeof(config) + STILE_NAME_SIZE];
-	int result = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(floods) && result == 0; i++) {
-		snprintf(text, sizeof(text), config, floods[i].limiter);
-		result = load_config(text, NULL, &loads[i]);
-	}
-	return result;
 }
 
 int main(void)
 {
+	static struct sample samples[ARRAY_SIZE(floods) * ARRAY_SIZE(receivers)];
 	static struct bench bench = {
 		.section = "veth",
-		.title = "A flood of SYNs through a veth pair; CPU time of the receiver's thread",
-		.columns = { "ns/packet", "packets/s", "busy" },
+		.title = "A flood of SYNs through a veth pair; CPU time of the receiver",
+		.columns = { "ns/packet", "packets/s" },
 		.ratios = { "of XDP drop", "of best rule" },
-		.rounds = 5,
+		.rounds = 9,
 	};
-	struct load loads[ARRAY_SIZE(floods)] = {};
 	struct veth *veth = NULL;
 	int result = veth_new(&veth);
 
-	if (result == 0)
-		result = load_all(loads);
 	if (result == 0) {
-		add_rows(&bench, veth, loads);
+		add_rows(&bench, veth, samples);
 		result = bench_run(&bench);
 	}
 	if (result == 0) {
 		set_bars(&bench);
 		result = bench_end(&bench);
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(loads); i++)
-		load_release(&loads[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
+		load_release(&samples[i].load);
 	veth_free(veth);
 	if (result)
 		fprintf(stderr, "veth: %s\n", strerror(-result));

@@ -97,15 +97,17 @@ static void print_bar(const struct bench_row *row, const char *of, double value,
 {
 	if (most == 0 || isnan(value))
 		return;
-	printf("  bar: %s: %.2f%s%s, at most %.2f: %s\n", row->name, value, *of ? " " : "", of,
-	       most, value <= most ? "met" : "NOT MET");
+	printf("  bar: %s%s%s: %.2f %s, at most %.2f: %s\n", row->group ? row->group : "",
+	       row->group ? ": " : "", row->name, value, of, most,
+	       value <= most ? "met" : "NOT MET");
 }
 
 static void print_table(const struct bench *bench)
 {
 	const char *group = NULL;
 
-	printf("\n%s\n(medians of %d rounds)\n\n", bench->title, bench_rounds(bench));
+	printf("\n%s\n(medians of %d rounds; differences and ratios are taken within a round)\n\n",
+	       bench->title, bench_rounds(bench));
 	print_titles(bench);
 	for (int i = 0; i < bench->n_rows; i++) {
 		const struct bench_row *row = &bench->rows[i];
@@ -118,7 +120,7 @@ static void print_table(const struct bench *bench)
 	for (int i = 0; i < bench->n_rows; i++) {
 		const struct bench_row *row = &bench->rows[i];
 
-		print_bar(row, "", bench_net(row), row->most);
+		print_bar(row, row->floor ? "net" : bench->columns[0], bench_net(row), row->most);
 		for (int k = 0; k < BENCH_RATIOS; k++)
 			print_bar(row, bench->ratios[k], bench_ratio(row, k), row->most_of[k]);
 	}

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * See veth.h. The sender's end drops what is answered, in a thread of its own on the sender's CPU,
- * so that only making an answer is counted as the receiver's work.
+ * See veth.h. The sender's end drops what is answered, in a thread of its own, so that only making
+ * an answer is counted as the receiver's work.
  */
 #include "veth.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
@@ -27,19 +26,23 @@
 #include "flood.h"
 
 #include "bench/flood.skel.h"
+#include "napi.h"
 #include "pkt.h"
 #include "util.h"
 
 #define SENDER "st-tx"
-#define CHUNK 200000		/* packets of one BPF_PROG_TEST_RUN */
-#define CHUNKS_MAX 200		/* of one flood */
-#define DRAIN_NS 1000000000.0	/* for what is on its way */
+#define CHUNK 100000		/* packets of one BPF_PROG_TEST_RUN */
+#define BATCH 192		/* on their way at a time; the pair has room for 256 */
 #define SOURCES_BASE (1U << 29) /* 32.0.0.0/3 */
+
+/* Of SCHED_FIFO: a batch is handled as soon as it is sent, and nothing comes in between. */
+#define PRIORITY_SENDER 1
+#define PRIORITY_RECEIVER 2
 
 struct veth {
 	struct flood_bpf *skeleton;
 	int sender_ns, receiver_ns;
-	int sender_cpu, receiver_cpu;
+	int cpu;
 	int sender_link;
 	struct pkt_frame frame;
 };
@@ -87,66 +90,12 @@ static int mount_sys(void)
 	return 0;
 }
 
-/* Answers, those for which there was no room at the sender's end too. */
-static double count_answers(void)
-{
-	return statistic(VETH_RECEIVER, "tx_packets") + statistic(VETH_RECEIVER, "tx_dropped");
-}
-
 static int set_threaded(const char *device)
 {
 	char path[128];
 
 	snprintf(path, sizeof(path), "/sys/class/net/%s/threaded", device);
 	return write_text(path, "1");
-}
-
-/* The thread of @device's first receive queue; 0: there is none. */
-static pid_t find_thread(const char *device)
-{
-	char wanted[32], path[64], name[64];
-	struct dirent *entry;
-	pid_t found = 0;
-	DIR *directory;
-
-	snprintf(wanted, sizeof(wanted), "napi/%s-", device);
-	directory = opendir("/proc");
-	while (directory && found == 0 && (entry = readdir(directory))) {
-		autofile FILE *file = NULL;
-
-		if (*entry->d_name < '1' || *entry->d_name > '9')
-			continue;
-		snprintf(path, sizeof(path), "/proc/%.20s/comm", entry->d_name);
-		file = fopen(path, "re");
-		if (file && fgets(name, sizeof(name), file) &&
-		    strncmp(name, wanted, strlen(wanted)) == 0)
-			found = (pid_t)strtol(entry->d_name, NULL, 10);
-	}
-	if (directory)
-		closedir(directory);
-	return found;
-}
-
-static int pin(pid_t thread, int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	return sched_setaffinity(thread, sizeof(set), &set) < 0 ? -errno : 0;
-}
-
-static double thread_ns(pid_t thread)
-{
-	autofile FILE *file = NULL;
-	double value = 0;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)thread);
-	file = fopen(path, "re");
-	if (!file || fscanf(file, "%lf", &value) != 1) /* NOLINT(cert-err34-c): the kernel's */
-		return 0;
-	return value;
 }
 
 static int new_namespace(int *ret_fd)
@@ -157,19 +106,16 @@ static int new_namespace(int *ret_fd)
 	return *ret_fd < 0 ? -errno : 0;
 }
 
-static int choose_cpus(struct veth *veth)
+/* The last one that may be used. */
+static int choose_cpu(struct veth *veth)
 {
 	cpu_set_t set;
 
 	if (sched_getaffinity(0, sizeof(set), &set) < 0)
 		return -errno;
-	veth->sender_cpu = veth->receiver_cpu = -1;
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (!CPU_ISSET(cpu, &set))
-			continue;
-		if (veth->sender_cpu < 0)
-			veth->sender_cpu = cpu;
-		veth->receiver_cpu = cpu;
+		if (CPU_ISSET(cpu, &set))
+			veth->cpu = cpu;
 	}
 	return 0;
 }
@@ -224,7 +170,7 @@ static int ready_sender(struct veth *veth)
 		result = mount_sys();
 	if (result == 0)
 		result = set_threaded(SENDER);
-	return result ? result : pin(find_thread(SENDER), veth->sender_cpu);
+	return result ? result : thread_pin(napi_find(SENDER), veth->cpu);
 }
 
 /* The template without what changes, and the sums of the rest. */
@@ -263,7 +209,7 @@ static void make_template(struct veth *veth)
 
 static int build(struct veth *veth)
 {
-	int result = choose_cpus(veth);
+	int result = choose_cpu(veth);
 
 	veth->skeleton = flood_bpf__open_and_load();
 	if (!veth->skeleton)
@@ -341,7 +287,7 @@ static int send_chunk(const struct veth *veth)
 	struct xdp_md context = { .data_end = (uint32_t)veth->frame.size };
 	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = veth->frame.bytes,
 		    .data_size_in = (uint32_t)veth->frame.size, .ctx_in = &context,
-		    .ctx_size_in = sizeof(context), .repeat = CHUNK,
+		    .ctx_size_in = sizeof(context), .repeat = CHUNK, .batch_size = BATCH,
 		    .flags = BPF_F_TEST_XDP_LIVE_FRAMES);
 	int program = bpf_program__fd(veth->skeleton->progs.flood_send), result;
 
@@ -353,43 +299,50 @@ static int send_chunk(const struct veth *veth)
 	return result;
 }
 
-/* Until the receiver has taken all that did not find the ring full. */
-static int drain(double sent, double handled, double dropped)
+/* What the receiver's end has counted so far. */
+static struct veth_result look(pid_t thread)
 {
-	double began = now_ns();
-
-	while (statistic(VETH_RECEIVER, "rx_packets") - handled +
-		       statistic(VETH_RECEIVER, "rx_dropped") - dropped <
-	       sent) {
-		if (now_ns() - began > DRAIN_NS)
-			return -ETIMEDOUT;
-		sched_yield();
-	}
-	return 0;
+	return (struct veth_result){
+		.handled = statistic(VETH_RECEIVER, "rx_packets"),
+		.answered = statistic(VETH_RECEIVER, "tx_packets") +
+			    statistic(VETH_RECEIVER, "tx_dropped"),
+		.cpu_ns = thread_ns(thread),
+		.wall_ns = now_ns(),
+	};
 }
 
-int veth_flood(struct veth *veth, uint64_t keys, double least, struct veth_result *ret_result)
+static int send_chunks(struct veth *veth, uint32_t packets)
 {
-	double handled = statistic(VETH_RECEIVER, "rx_packets");
-	double dropped = statistic(VETH_RECEIVER, "rx_dropped");
-	double sent = count_answers();
-	pid_t thread = find_thread(VETH_RECEIVER);
-	double cpu = thread_ns(thread), wall = now_ns();
-	int result = thread ? pin(thread, veth->receiver_cpu) : -ESRCH, chunks = 0;
+	int result = thread_set_priority(0, PRIORITY_SENDER);
 
-	if (result == 0)
-		result = pin(0, veth->sender_cpu);
-	veth->skeleton->bss->flood.keys = keys;
-	ret_result->handled = 0;
-	while (result == 0 && ret_result->handled < least) {
-		result = chunks++ < CHUNKS_MAX ? send_chunk(veth) : -ETIMEDOUT;
-		ret_result->handled = statistic(VETH_RECEIVER, "rx_packets") - handled;
-	}
-	if (result == 0)
-		result = drain((double)chunks * CHUNK, handled, dropped);
-	ret_result->wall_ns = now_ns() - wall;
-	ret_result->cpu_ns = thread_ns(thread) - cpu;
-	ret_result->handled = statistic(VETH_RECEIVER, "rx_packets") - handled;
-	ret_result->sent = count_answers() - sent;
+	for (uint32_t sent = 0; sent < packets && result == 0; sent += CHUNK)
+		result = send_chunk(veth);
+	if (thread_set_priority(0, 0) < 0)
+		abort(); /* what follows would hold a CPU */
 	return result;
+}
+
+int veth_flood(struct veth *veth, uint64_t keys, uint32_t packets, struct veth_result *ret_result)
+{
+	pid_t thread = napi_find(VETH_RECEIVER);
+	struct veth_result before = look(thread), after;
+	int result = thread ? thread_pin(thread, veth->cpu) : -ESRCH;
+
+	veth->skeleton->bss->flood.keys = keys;
+	if (result == 0)
+		result = thread_set_priority(thread, PRIORITY_RECEIVER);
+	if (result == 0)
+		result = thread_pin(0, veth->cpu);
+	if (result == 0)
+		result = send_chunks(veth, packets);
+	if (result)
+		return result;
+	after = look(thread);
+	*ret_result = (struct veth_result){
+		.handled = after.handled - before.handled,
+		.answered = after.answered - before.answered,
+		.cpu_ns = after.cpu_ns - before.cpu_ns,
+		.wall_ns = after.wall_ns - before.wall_ns,
+	};
+	return ret_result->handled < packets ? -ENOBUFS : 0;
 }

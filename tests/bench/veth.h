@@ -3,6 +3,12 @@
  * A veth pair between two network namespaces without names, in which this process then lives: they
  * end with it. SYNs made in the kernel go in at one end; the other end's packets are handled by a
  * kernel thread (threaded NAPI), whose CPU time is what a packet costs.
+ *
+ * Sender and receiver take turns on one CPU, which no other process gets meanwhile: a batch is
+ * sent, then handled. So no packet is lost; every receiver, fast or slow, finds as many packets
+ * waiting, and finds them in the CPU's cache. On two CPUs a sender would overrun what is slower
+ * than itself, and the cost would be that of freeing pages in the sender's place; what is faster
+ * would sleep after every few packets.
  */
 #ifndef STILE_BENCH_VETH_H
 #define STILE_BENCH_VETH_H
@@ -18,10 +24,10 @@
 struct veth;
 
 struct veth_result {
-	double handled; /* packets that the receiver took out of the pair */
-	double sent;	/* packets that left its namespace: answers */
-	double cpu_ns;	/* of the receiver */
-	double wall_ns;
+	double handled;	 /* packets that the receiver took out of the pair */
+	double answered; /* packets that it tried to send back */
+	double cpu_ns;	 /* of the receiver */
+	double wall_ns;	 /* of both */
 };
 
 /*
@@ -40,9 +46,9 @@ int veth_parse_program(const struct veth *veth);
 int veth_decide_program(const struct veth *veth, int target);
 
 /*
- * Floods until the receiver has handled @least packets, or gives up with -ETIMEDOUT. @keys:
- * sources to choose from; 0: every packet a new one.
+ * Sends @packets, rounded up to whole chunks. @keys: sources to choose from; 0: every packet a new
+ * one. 0, -errno, or -ENOBUFS: not all of them were handled.
  */
-int veth_flood(struct veth *veth, uint64_t keys, double least, struct veth_result *ret_result);
+int veth_flood(struct veth *veth, uint64_t keys, uint32_t packets, struct veth_result *ret_result);
 
 #endif /* STILE_BENCH_VETH_H */
