@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "diag.h"
 #include "duration.h"
 #include "lists.h"
 #include "prefix.h"
@@ -38,21 +39,45 @@ struct request {
 static int parse_prefix(const struct command *command, const char *text, struct request *request)
 {
 	int result = prefix_parse(text, &request->prefix);
+	char quoted[DIAG_QUOTE_SIZE];
 
+	diag_quote(text, quoted);
 	if (result == 0 || result == -ERANGE)
 		prefix_format(&request->prefix, request->text);
 	if (result == -ERANGE)
-		return command_usage(command, "'%s' has bits set past its length, did you mean %s?",
-				     text, request->text);
+		return command_usage(command, "%s has bits set past its length, did you mean %s?",
+				     quoted, request->text);
 	if (result == -EDOM)
 		return command_usage(command,
-				     "'%s' holds all of IPv4 too (as ::ffff:0:0/96), expected a "
+				     "%s holds all of IPv4 too (as ::ffff:0:0/96), expected a "
 				     "longer IPv6 prefix",
-				     text);
+				     quoted);
 	if (result < 0)
-		return command_usage(
-			command, "expected an address or a prefix such as 192.0.2.0/24, got '%s'",
-			text);
+		return command_usage(command,
+				     "expected an address or a prefix such as 192.0.2.0/24, got %s",
+				     quoted);
+	return COMMAND_DONE;
+}
+
+/* A century: with the clock's part it fits the kernel's 64 bits. */
+#define LIFETIME_MAX (36525 * UINT64_C(86400000000000))
+
+static int parse_lifetime(const struct command *command, struct request *request)
+{
+	int result = duration_parse(request->span, &request->lifetime);
+	char quoted[DIAG_QUOTE_SIZE];
+
+	diag_quote(request->span, quoted);
+	if (result == -ERANGE || (result == 0 && request->lifetime > LIFETIME_MAX))
+		return command_usage(command,
+				     "%s is more than a hundred years; without --for it is for "
+				     "good",
+				     quoted);
+	if (result < 0 || request->lifetime == 0)
+		return command_usage(command,
+				     "expected a time such as 30s, 10m, 1h30m or 7d after --for, "
+				     "got %s",
+				     quoted);
 	return COMMAND_DONE;
 }
 
@@ -77,10 +102,8 @@ static int parse_options(const struct command *command, int argc, char **argv,
 	}
 	if (request->span && !request->verb->adds)
 		return command_usage(command, "'--for' is for block and trust");
-	if (request->span &&
-	    (duration_parse(request->span, &request->lifetime) < 0 || !request->lifetime))
-		return command_usage(command, "expected a time such as 10m after --for, got '%s'",
-				     request->span);
+	if (request->span && parse_lifetime(command, request) != COMMAND_DONE)
+		return COMMAND_USAGE;
 	if (optind == argc)
 		return command_usage(command, "expected an address or a prefix");
 	if (optind + 1 < argc)

@@ -39,6 +39,21 @@ struct config_interface {
 	struct config_judges judges;
 };
 
+/* What policies ask of a limiter or a listener, and a draft may not know. */
+enum config_part {
+	CONFIG_LIMIT = 1 << 0,
+	CONFIG_WINDOW = 1 << 1,
+	CONFIG_BURST = 1 << 2,
+	CONFIG_ALGORITHM = 1 << 3,
+	CONFIG_UNIT = 1 << 4,
+	CONFIG_PROTOCOL = 1 << 5,
+	CONFIG_ADDRESSES = 1 << 6,
+	CONFIG_PORTS = 1 << 7,
+};
+
+/* Limits and bursts beyond it are kept as this: no algorithm takes them. */
+#define CONFIG_COUNT_OVER UINT64_C(36000000001)
+
 struct config_limiter {
 	struct config_name name;
 	enum stile_algorithm algorithm;
@@ -54,7 +69,7 @@ struct config_limiter {
 	enum stile_action action;
 	uint32_t max_keys;
 	enum stile_full full;
-	bool flawed; /* in a draft: has mistakes, so that its values mean little */
+	unsigned int unsure; /* in a draft: each config_part that is not what the file says */
 };
 
 struct config_ports {
@@ -77,7 +92,7 @@ struct config_listener {
 	struct config_judges judges;
 	struct config_source *sources;
 	size_t n_sources;
-	bool flawed; /* as above */
+	unsigned int unsure; /* as above */
 };
 
 struct config_watchdog {

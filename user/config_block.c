@@ -64,8 +64,19 @@ static void list_fields(const struct config_block *block, bool all,
 	names[n] = NULL;
 }
 
-static void refuse_key(struct config_reader *reader, const struct tree_node *key,
-		       const struct config_block *block)
+static unsigned int part_of(const struct config_block *block, const char *name)
+{
+	const struct config_asked *asked;
+
+	for (asked = block->asked; asked && asked->name; asked++)
+		if (strcmp(asked->name, name) == 0)
+			return asked->part;
+	return 0;
+}
+
+/* Returns the parts that @key may have been meant for. */
+static unsigned int refuse_key(struct config_reader *reader, const struct tree_node *key,
+			       const struct config_block *block)
 {
 	const char *name = tree_text(reader->tree, key);
 	const struct config_block *other = find_block(name);
@@ -93,38 +104,55 @@ static void refuse_key(struct config_reader *reader, const struct tree_node *key
 		config_value_mistake(
 			reader, key->place, "found the unknown key %s in %s, expected %s", quoted,
 			block->what, config_value_words(names, expected, sizeof(expected)));
+	if (instead || (other && other != block))
+		return 0;
+	return nearest ? part_of(block, nearest) : ~0U;
 }
 
-static void read_field(struct config_reader *reader, const struct tree_node *key,
-		       const struct config_block *block, const struct tree_node *value,
-		       void *object)
+/* Returns the parts that are not known from then on. */
+static unsigned int read_field(struct config_reader *reader, const struct tree_node *key,
+			       const struct config_block *block, const struct tree_node *value,
+			       void *object)
 {
-	const struct config_field *field = find_field(block, tree_text(reader->tree, key));
+	const char *name = tree_text(reader->tree, key);
+	const struct config_field *field = find_field(block, name);
+	size_t before = reader->n_mistakes;
 
-	if (!field) {
-		refuse_key(reader, key, block);
-	} else if (!field->read) {
+	if (!field)
+		return refuse_key(reader, key, block);
+	if (!field->read) {
 		config_value_mistake(reader, key->place, "'%s' is not supported yet", field->name);
 	} else {
 		reader->key = field->name;
 		field->read(reader, value, object);
 	}
+	return reader->n_mistakes > before || key->repeated ? part_of(block, name) : 0;
 }
 
-void config_block_read(struct config_reader *reader, const struct tree_node *map,
-		       const struct config_block *block, void *object)
+unsigned int config_block_read(struct config_reader *reader, const struct tree_node *map,
+			       const struct config_block *block, void *object)
 {
 	const struct tree_node *key, *value;
 	const char *outer = reader->key;
 	struct tree_walk walk = { 0 };
+	unsigned int given = 0, wrong = 0, doubtful = map->merged ? ~0U : 0;
 
 	if (map->kind != TREE_MAP) {
 		config_value_refuse(reader, map, "a map of keys such as %s", block->example);
-		return;
+		return ~0U;
 	}
 	if (map->flawed)
 		reader->n_mistakes++; /* which the tree has reported */
-	while ((key = tree_walk_map(reader->tree, map, &walk, &value)))
-		read_field(reader, key, block, value, object);
+	while ((key = tree_walk_map(reader->tree, map, &walk, &value))) {
+		unsigned int part = part_of(block, tree_text(reader->tree, key));
+		unsigned int found = read_field(reader, key, block, value, object);
+
+		if (part)
+			wrong |= found;
+		else
+			doubtful |= found;
+		given |= part;
+	}
 	reader->key = outer;
+	return wrong | (doubtful & ~given);
 }

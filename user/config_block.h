@@ -17,18 +17,29 @@ struct config_field {
 	config_field_read *read; /* NULL: not supported yet */
 };
 
+/* A key that policies ask for, and what they call it. */
+struct config_asked {
+	const char *name; /* NULL ends a table */
+	enum config_part part;
+};
+
 struct config_block {
 	const char *what;    /* "a listener" */
 	const char *where;   /* "under listeners"; NULL: at the top */
 	const char *example; /* a key of it */
 	const struct config_field *fields;
+	const struct config_asked *asked; /* NULL: of none */
 };
 
 extern const struct config_block config_block_limiter, config_block_listener,
 	config_block_interface;
 
-void config_block_read(struct config_reader *reader, const struct tree_node *map,
-		       const struct config_block *block, void *object);
+/*
+ * Returns each config_part that is not known: its value is wrong, or it is missing and a key that
+ * is not known may have been meant for it.
+ */
+unsigned int config_block_read(struct config_reader *reader, const struct tree_node *map,
+			       const struct config_block *block, void *object);
 
 void config_limiter_init(struct config_limiter *limiter);
 void config_listener_release(struct config_listener *listener);

@@ -7,6 +7,7 @@
 #include "util.h"
 
 #define LIMIT_MAX (STILE_TOKEN_RATE_MAX * (STILE_WINDOW_NS_MAX / STILE_WINDOW_NS_MIN))
+_Static_assert(LIMIT_MAX + 1 == CONFIG_COUNT_OVER, "the highest that any algorithm takes");
 #define KEYS_MAX 5
 #define MAX_KEYS_MAX 100000000 /* 5 GB of kernel memory and more */
 
@@ -62,7 +63,7 @@ static void read_limit(struct config_reader *reader, const struct tree_node *val
 	struct config_limiter *limiter = object;
 
 	limiter->limit_place = value->place;
-	config_value_number(reader, value, (struct config_range){ 1, LIMIT_MAX }, &limiter->limit);
+	config_value_count(reader, value, &limiter->limit);
 }
 
 static void read_burst(struct config_reader *reader, const struct tree_node *value, void *object)
@@ -70,7 +71,7 @@ static void read_burst(struct config_reader *reader, const struct tree_node *val
 	struct config_limiter *limiter = object;
 
 	limiter->burst_place = value->place;
-	config_value_number(reader, value, (struct config_range){ 1, LIMIT_MAX }, &limiter->burst);
+	config_value_count(reader, value, &limiter->burst);
 }
 
 static void read_window(struct config_reader *reader, const struct tree_node *value, void *object)
@@ -198,11 +199,17 @@ static const struct config_field fields[] = {
 	{ NULL, NULL },
 };
 
+static const struct config_asked asked[] = {
+	{ "algorithm", CONFIG_ALGORITHM }, { "limit", CONFIG_LIMIT }, { "window", CONFIG_WINDOW },
+	{ "burst", CONFIG_BURST },	   { "unit", CONFIG_UNIT },   { NULL, 0 },
+};
+
 const struct config_block config_block_limiter = {
 	.what = "a limiter",
 	.where = "under rate_limiters",
 	.example = "limit",
 	.fields = fields,
+	.asked = asked,
 };
 
 void config_limiter_init(struct config_limiter *limiter)
@@ -223,14 +230,11 @@ static void read_limiter(struct config_reader *reader, const struct tree_node *k
 			 const struct tree_node *value, struct config *config)
 {
 	struct config_limiter limiter, *grown;
-	size_t before;
 	bool good;
 
 	config_limiter_init(&limiter);
 	good = config_value_name(reader, key, &limiter.name);
-	before = reader->n_mistakes;
-	config_block_read(reader, value, &config_block_limiter, &limiter);
-	limiter.flawed = reader->n_mistakes > before;
+	limiter.unsure = config_block_read(reader, value, &config_block_limiter, &limiter);
 	if (!good || key->repeated)
 		return;
 	grown = config_value_grow(reader, config->limiters, config->n_limiters, sizeof(*grown));

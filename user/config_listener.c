@@ -120,11 +120,19 @@ static const struct config_field listener_fields[] = {
 	{ "prove_sources", NULL },     { NULL, NULL },
 };
 
+static const struct config_asked listener_asked[] = {
+	{ "protocol", CONFIG_PROTOCOL },
+	{ "addresses", CONFIG_ADDRESSES },
+	{ "ports", CONFIG_PORTS },
+	{ NULL, 0 },
+};
+
 const struct config_block config_block_listener = {
 	.what = "a listener",
 	.where = "under listeners",
 	.example = "ports",
 	.fields = listener_fields,
+	.asked = listener_asked,
 };
 
 void config_listener_release(struct config_listener *listener)
@@ -140,10 +148,8 @@ static void read_listener(struct config_reader *reader, const struct tree_node *
 {
 	struct config_listener listener = { 0 }, *grown = NULL;
 	bool good = config_value_name(reader, key, &listener.name);
-	size_t before = reader->n_mistakes;
 
-	config_block_read(reader, value, &config_block_listener, &listener);
-	listener.flawed = reader->n_mistakes > before;
+	listener.unsure = config_block_read(reader, value, &config_block_listener, &listener);
 	if (good && !key->repeated)
 		grown = config_value_grow(reader, config->listeners, config->n_listeners,
 					  sizeof(*grown));

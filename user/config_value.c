@@ -93,16 +93,18 @@ bool config_value_bool(struct config_reader *reader, const struct tree_node *nod
 	return true;
 }
 
-/* Digits alone, without leading zeros, which YAML would take for octal. */
+/*
+ * Digits alone, without leading zeros, which YAML would take for octal. What is too large for a
+ * number is the largest.
+ */
 static bool parse_number(const char *text, uint64_t *ret_number)
 {
 	size_t length = strspn(text, "0123456789");
 
 	if (length == 0 || text[length] || (text[0] == '0' && length > 1))
 		return false;
-	errno = 0;
 	*ret_number = strtoull(text, NULL, 10);
-	return errno == 0;
+	return true;
 }
 
 bool config_value_number(struct config_reader *reader, const struct tree_node *node,
@@ -118,6 +120,20 @@ bool config_value_number(struct config_reader *reader, const struct tree_node *n
 	config_value_refuse(reader, node, "a whole number from %" PRIu64 " to %" PRIu64, range.min,
 			    range.max);
 	return false;
+}
+
+bool config_value_count(struct config_reader *reader, const struct tree_node *node,
+			uint64_t *ret_count)
+{
+	uint64_t count;
+
+	if (node->kind != TREE_SCALAR || !parse_number(tree_text(reader->tree, node), &count) ||
+	    count == 0) {
+		config_value_refuse(reader, node, "a whole number of 1 or more");
+		return false;
+	}
+	*ret_count = count < CONFIG_COUNT_OVER ? count : CONFIG_COUNT_OVER;
+	return true;
 }
 
 bool config_value_duration(struct config_reader *reader, const struct tree_node *node,

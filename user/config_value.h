@@ -47,6 +47,9 @@ struct config_range {
 bool config_value_bool(struct config_reader *reader, const struct tree_node *node, bool *ret_value);
 bool config_value_number(struct config_reader *reader, const struct tree_node *node,
 			 struct config_range range, uint64_t *ret_number);
+/* A number of 1 or more; CONFIG_COUNT_OVER for all that are that or more. */
+bool config_value_count(struct config_reader *reader, const struct tree_node *node,
+			uint64_t *ret_count);
 bool config_value_duration(struct config_reader *reader, const struct tree_node *node,
 			   struct config_range range, uint64_t *ret_ns);
 bool config_value_name(struct config_reader *reader, const struct tree_node *node,

@@ -247,8 +247,8 @@ const char *diag_nearest(const char *word, const char *const *names)
 			continue;
 		allowed = (unsigned int)(strlen(*names) + 1) / 3;
 		d = distance(word, *names);
-		if (d > allowed && is_beginning(word, *names))
-			d = allowed;
+		if (d > 1 && is_beginning(word, *names))
+			d = 1;
 		if (d <= allowed && d < nearest_distance) {
 			nearest = *names;
 			nearest_distance = d;

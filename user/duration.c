@@ -14,9 +14,8 @@ static const struct {
 	const char *name;
 	uint64_t ns;
 } units[] = {
-	{ "h", UINT64_C(3600000000000) },
-	{ "m", UINT64_C(60000000000) },
-	{ "s", UINT64_C(1000000000) },
+	{ "d", UINT64_C(86400000000000) }, { "h", UINT64_C(3600000000000) },
+	{ "m", UINT64_C(60000000000) },	   { "s", UINT64_C(1000000000) },
 	{ "ms", UINT64_C(1000000) },
 };
 

@@ -72,7 +72,7 @@ static uint16_t attach(struct judging *judging, size_t limiter, struct place pla
 		.listener = build->listeners[judging->listener],
 	};
 
-	if (!build->config->listeners[judging->listener].flawed)
+	if (!(build->config->listeners[judging->listener].unsure & CONFIG_PROTOCOL))
 		use(build, limiter, build->config->listeners[judging->listener].protocol, place);
 	if (!judging->attached[limiter])
 		judging->attached[limiter] = policy_build_attachment(build, pair, place);
@@ -85,19 +85,16 @@ static void fill(struct judging *judging, const struct config_judges *judges,
 {
 	const struct config_limiter *limiters = judging->build->config->limiters;
 	size_t resolved[STILE_JUDGES_MAX];
-	unsigned int n = 0, n_slots = 0;
+	bool known[STILE_JUDGES_MAX];
+	unsigned int n_slots = 0;
 
 	for (unsigned int i = 0; i < judges->n_names; i++)
-		if (resolve(judging->build, &judges->names[i], &resolved[n]))
-			n++;
-	if (n < judges->n_names)
-		return; /* a mistake: nothing is loaded */
-	for (unsigned int i = 0; i < n; i++)
-		if (limiters[resolved[i]].keyed)
-			slots[n_slots++] = attach(judging, resolved[i], judges->names[i].place);
-	for (unsigned int i = 0; i < n; i++)
-		if (!limiters[resolved[i]].keyed)
-			slots[n_slots++] = attach(judging, resolved[i], judges->names[i].place);
+		known[i] = resolve(judging->build, &judges->names[i], &resolved[i]);
+	for (int keyed = 1; keyed >= 0; keyed--)
+		for (unsigned int i = 0; i < judges->n_names; i++)
+			if (known[i] && limiters[resolved[i]].keyed == keyed)
+				slots[n_slots++] =
+					attach(judging, resolved[i], judges->names[i].place);
 }
 
 static int check_sources(struct policy_build *build, const struct config_listener *listener)
@@ -113,7 +110,8 @@ static int check_sources(struct policy_build *build, const struct config_listene
 	for (size_t i = 1; i < listener->n_sources; i++) {
 		const struct config_prefix *first = sorted[i - 1].prefix, *again = sorted[i].prefix;
 
-		if (policy_prefix_is_same(&first->prefix, &again->prefix))
+		/* In a draft, one that is wrong has no place. */
+		if (first->place.line && policy_prefix_is_same(&first->prefix, &again->prefix))
 			diag_error(build->diag, again->place,
 				   "%s has a policy already (line %u) in the sources of '%s'",
 				   prefix_format(&again->prefix, text), first->place.line,
@@ -141,7 +139,7 @@ static int build_sources(struct judging *judging)
 		if (!source->judges.none)
 			fill(judging, &source->judges, out->value.judges);
 	}
-	return listener->flawed ? 0 : check_sources(build, listener);
+	return check_sources(build, listener);
 }
 
 /* The unit that an event of @protocol has. */
@@ -207,7 +205,7 @@ static void check_unit(struct policy_build *build, size_t index)
 	const struct policy_use *udp = &build->uses[index][STILE_PROTOCOL_UDP];
 	struct diag *diag = build->diag;
 
-	if (limiter->flawed)
+	if (limiter->unsure & CONFIG_UNIT)
 		return;
 	if (tcp->used && udp->used)
 		diag_error(diag, limiter->has_unit ? limiter->unit_place : limiter->name.place,
@@ -229,7 +227,7 @@ static void check_unit(struct policy_build *build, size_t index)
 			   "rate limiter '%s' is used on udp (line %u), where it would count "
 			   "sessions, which is not supported yet: write unit: datagrams",
 			   limiter->name.text, udp->place.line);
-	else if (!tcp->used && !udp->used)
+	else if (!tcp->used && !udp->used && !diag->n_errors) /* a name may be misspelt */
 		diag_warning(diag, limiter->name.place, "rate limiter '%s' judges no listener",
 			     limiter->name.text);
 }

@@ -12,7 +12,8 @@
 
 #define NSEC_PER_SEC 1000000000ULL
 #define TOKEN_DEPTH_MAX (1ULL << 61) /* 1/64 ns: with the clock's part it stays below 2^63 */
-#define TICKS_PER_GRAIN 8      /* a grain of so many ticks is told apart well enough by them */
+#define TICKS_PER_GRAIN 8 /* a grain of so many ticks is told apart well enough by them */
+#define COUNT_TEXT_SIZE 32
 #define WAYS_PER_10_CLIENTS 22 /* so full, hardly a set overflows while others have room */
 
 /* The highest limit that @in's algorithm can keep in @in's window. */
@@ -23,27 +24,47 @@ static uint64_t limit_max(const struct config_limiter *in)
 	return (uint64_t)((unsigned __int128)STILE_TOKEN_RATE_MAX * in->window / NSEC_PER_SEC);
 }
 
+/* Too large a number as it was written, or how large it was at least. */
+static const char *count_text(uint64_t count, char text[COUNT_TEXT_SIZE])
+{
+	if (count >= CONFIG_COUNT_OVER)
+		snprintf(text, COUNT_TEXT_SIZE, "over %" PRIu64, CONFIG_COUNT_OVER - 1);
+	else
+		snprintf(text, COUNT_TEXT_SIZE, "%" PRIu64, count);
+	return text;
+}
+
 static bool check_limit(struct diag *diag, const struct config_limiter *in)
 {
 	const char *algorithm = policy_algorithm_names[in->algorithm];
-	uint64_t max = limit_max(in);
+	bool tokens = in->algorithm == STILE_ALGORITHM_TOKEN_BUCKET;
+	bool unsure = in->unsure & (CONFIG_ALGORITHM | (tokens ? CONFIG_WINDOW : 0));
+	uint64_t max = unsure ? CONFIG_COUNT_OVER - 1 : limit_max(in);
+	char limit[COUNT_TEXT_SIZE];
 
+	if (in->unsure & CONFIG_LIMIT)
+		return false;
 	if (in->limit == 0) {
 		diag_error(diag, in->name.place, "rate limiter '%s' has no limit", in->name.text);
 		return false;
 	}
 	if (in->limit <= max)
-		return true;
-	if (in->algorithm == STILE_ALGORITHM_TOKEN_BUCKET)
+		return !unsure;
+	count_text(in->limit, limit);
+	if (unsure)
 		diag_error(diag, in->limit_place,
-			   "limit %" PRIu64 " of '%s' is too high: %s takes at most %" PRIu64
+			   "limit %s of '%s' is too high: no algorithm takes it in any window",
+			   limit, in->name.text);
+	else if (tokens)
+		diag_error(diag, in->limit_place,
+			   "limit %s of '%s' is too high: %s takes at most %" PRIu64
 			   " in this window, %llu a second",
-			   in->limit, in->name.text, algorithm, max, STILE_TOKEN_RATE_MAX);
+			   limit, in->name.text, algorithm, max, STILE_TOKEN_RATE_MAX);
 	else
 		diag_error(diag, in->limit_place,
-			   "limit %" PRIu64 " of '%s' is too high: %s takes at most %" PRIu64
+			   "limit %s of '%s' is too high: %s takes at most %" PRIu64
 			   ", expected that or algorithm: token_bucket",
-			   in->limit, in->name.text, algorithm, max);
+			   limit, in->name.text, algorithm, max);
 	return false;
 }
 
@@ -55,7 +76,12 @@ static void compile_tokens(struct diag *diag, const struct config_limiter *in,
 	uint64_t burst = in->burst ? in->burst : in->limit;
 	uint64_t token = (window + in->limit - 1) / in->limit;
 	uint64_t burst_max = TOKEN_DEPTH_MAX / token;
+	char text[COUNT_TEXT_SIZE];
 
+	if (in->unsure & CONFIG_BURST)
+		return;
+	if (burst_max >= CONFIG_COUNT_OVER)
+		burst_max = CONFIG_COUNT_OVER - 1;
 	if (burst <= burst_max) {
 		out->burst = burst;
 		out->token = token;
@@ -63,9 +89,9 @@ static void compile_tokens(struct diag *diag, const struct config_limiter *in,
 		return;
 	}
 	diag_error(diag, in->burst_place,
-		   "burst %" PRIu64 " of '%s' is too large: expected at most %" PRIu64
+		   "burst %s of '%s' is too large: expected at most %" PRIu64
 		   " with this limit and window",
-		   burst, in->name.text, burst_max);
+		   count_text(burst, text), in->name.text, burst_max);
 }
 
 /* ns that pass until a bucket which was used up is as good as new; for a window, at most. */
@@ -159,9 +185,10 @@ static void compile_limiter(struct policy_build *build, size_t index)
 {
 	const struct config_limiter *in = &build->config->limiters[index];
 	struct stile_limiter *out = &build->policy->kernel.limiters[build->limiters[index]];
-	bool bounded = !in->flawed && check_limit(build->diag, in);
+	bool bounded = check_limit(build->diag, in);
 
-	if (!in->flawed && in->burst && in->algorithm != STILE_ALGORITHM_TOKEN_BUCKET)
+	if (in->burst_place.line && in->algorithm != STILE_ALGORITHM_TOKEN_BUCKET &&
+	    !(in->unsure & CONFIG_ALGORITHM))
 		diag_error(build->diag, in->burst_place,
 			   "burst is for algorithm: token_bucket only, and '%s' has %s",
 			   in->name.text, policy_algorithm_names[in->algorithm]);

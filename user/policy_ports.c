@@ -104,6 +104,14 @@ static int compare_claims(const void *a, const void *b)
 	return order ? order : one->order < other->order ? -1 : one->order > other->order;
 }
 
+/* Whether where @listener stands is not known, and not only one place of several. */
+static bool is_unsure(const struct config_listener *listener)
+{
+	return listener->unsure & CONFIG_PROTOCOL ||
+	       (listener->unsure & CONFIG_ADDRESSES && !listener->n_addresses) ||
+	       (listener->unsure & CONFIG_PORTS && !listener->n_ports);
+}
+
 static int collect_claims(struct canvas *canvas)
 {
 	const struct config *config = canvas->build->config;
@@ -121,8 +129,8 @@ static int collect_claims(struct canvas *canvas)
 	for (size_t i = 0; i < config->n_listeners; i++) {
 		const struct config_listener *listener = &config->listeners[i];
 
-		if (listener->flawed)
-			continue; /* its ports or its protocol may be what is wrong */
+		if (is_unsure(listener))
+			continue;
 		if (!listener->n_addresses)
 			claim_address(canvas, i, NULL);
 		for (size_t j = 0; j < listener->n_addresses; j++)

@@ -53,6 +53,7 @@ static void warn_limiter(struct policy_build *build, const struct config_judges 
 	const struct config_limiter *limiter = find_limiter(build, slot);
 	struct place place = find_place(judges, limiter->name.text);
 	uint64_t room = limiter->limit;
+	const unsigned int unsure = CONFIG_LIMIT | CONFIG_BURST | CONFIG_ALGORITHM;
 	char where[64] = "";
 
 	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET && limiter->burst)
@@ -60,7 +61,7 @@ static void warn_limiter(struct policy_build *build, const struct config_judges 
 	if (interface)
 		snprintf(where, sizeof(where), ", by interface '%s' too (line %u)",
 			 interface->name.text, interface->judges.place.line);
-	if (n > room && room && !limiter->flawed)
+	if (n > room && room && !(limiter->unsure & unsure))
 		diag_warning(build->diag, place,
 			     "rate limiter '%s' is named %u times for one event%s, and has room "
 			     "for %llu: every event is over it",

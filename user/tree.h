@@ -39,6 +39,7 @@ struct tree_node {
 	bool repeated;	 /* a key that its map has already, which has been reported */
 	bool refused;	 /* a key that no map may have, which has been reported: never seen */
 	bool flawed;	 /* a map with such keys */
+	bool merged;	 /* a map with merge keys, so that it may lack what it was to have */
 };
 
 struct tree {

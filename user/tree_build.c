@@ -148,6 +148,12 @@ static bool is_nothing(const yaml_event_t *event)
 	return false;
 }
 
+static void mark_merged(struct tree_node *map)
+{
+	map->flawed = true;
+	map->merged = true;
+}
+
 static int on_scalar(struct tree_build *build, const yaml_event_t *event)
 {
 	const char *text = (const char *)event->data.scalar.value;
@@ -170,7 +176,7 @@ static int on_scalar(struct tree_build *build, const yaml_event_t *event)
 		diag_error(build->diag, node.place,
 			   "found a merge key '<<', expected the keys themselves");
 		node.refused = true;
-		build->tree.nodes[build->levels[build->depth - 1].node].flawed = true;
+		mark_merged(&build->tree.nodes[build->levels[build->depth - 1].node]);
 	}
 	node.length = (uint32_t)length;
 	err = keep_text(build, text, length, &node.text);

@@ -99,7 +99,7 @@ static void check_listener(const struct config_listener *listener)
 		demand(listener->ports[i].first > 0 &&
 		       listener->ports[i].first <= listener->ports[i].last);
 	for (size_t i = 0; i < listener->n_sources; i++) {
-		if (!listener->flawed)
+		if (listener->sources[i].prefix.place.line) /* none: it was wrong */
 			check_prefix(&listener->sources[i].prefix);
 		check_judges(&listener->sources[i].judges);
 	}

@@ -71,7 +71,7 @@ static void test_limiter_defaults(void)
 	CHECK_EQ("action", limiter->action, STILE_ACTION_REJECT);
 	CHECK_EQ("max_keys", limiter->max_keys, 100000);
 	CHECK_EQ("max_keys_action", limiter->full, STILE_FULL_EVICT);
-	CHECK_EQ("nothing is wrong with it", limiter->flawed, false);
+	CHECK_EQ("nothing is wrong with it", limiter->unsure, 0);
 	config_release(&config);
 }
 
@@ -309,11 +309,11 @@ static void test_mistakes(void)
 		 true);
 	CHECK_EQ("with the same mistakes", diag.n_errors, 3);
 	CHECK_EQ("both limiters are there", config.n_limiters, 2);
-	CHECK_EQ("the good one", config.limiters[0].flawed, false);
-	CHECK_EQ("the bad one", config.limiters[1].flawed, true);
+	CHECK_EQ("the good one", config.limiters[0].unsure, 0);
+	CHECK_EQ("the bad one", config.limiters[1].unsure != 0, true);
 	CHECK_EQ("both listeners are there", config.n_listeners, 2);
-	CHECK_EQ("the good one", config.listeners[0].flawed, false);
-	CHECK_EQ("the bad one", config.listeners[1].flawed, true);
+	CHECK_EQ("the good one", config.listeners[0].unsure, 0);
+	CHECK_EQ("the bad one", config.listeners[1].unsure != 0, true);
 	CHECK_EQ("what is right of it is read", config.listeners[1].n_ports, 1);
 	config_release(&config);
 	diag_release(&diag);
