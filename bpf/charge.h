@@ -170,6 +170,26 @@ __attribute__((noinline)) int charge_limiter(__u32 slot, const struct charge_req
 	return charge_step(slot, words, &event, step);
 }
 
+/* ns until the bucket of @source would admit an event if none came; 0: it would now. */
+__attribute__((noinline)) __u64 charge_wait(__u32 slot, const struct address *source)
+{
+	const struct stile_limiter *limiter = charge_limiter_at(slot);
+	struct table_event event;
+	struct stile_set *words;
+	struct table_set set;
+	__u32 way;
+
+	if (!source)
+		return 0;
+	words = charge_open(slot, limiter, source, 0, &event);
+	if (!words)
+		return 0;
+	set = limiter->wide ? table_set_wide((struct stile_set_wide *)words) : table_set(words);
+	way = table_find(&set, &event.key);
+	opaque(way); /* verifier: the register that is checked is the one that indexes */
+	return way < set.ways ? bucket_wait(limiter, load_once(set.state[way]), event.now) : 0;
+}
+
 /* The limiters of one event, as it goes through them. */
 struct charge {
 	struct charge_request request;
@@ -313,13 +333,17 @@ static __always_inline int charge_alone(__u32 slot, const struct address *source
 static __always_inline struct ruling charge_refusal(const struct pkt *pkt, __u32 attachment,
 						    int answer)
 {
+	struct ruling ruling;
+
 	if (watchdog_counts()) {
 		account_decision(attachment, STILE_DECISION_COUNTED);
 		return judge_pass(STILE_REASON_COUNTED);
 	}
 	account_decision(attachment, answer);
-	return judge_refusal(pkt, charge_limiter_at(charge_slot(attachment))->action,
-			     answer == TABLE_FULL ? STILE_REASON_FULL : STILE_REASON_LIMITED);
+	ruling = judge_refusal(pkt, charge_limiter_at(charge_slot(attachment))->action,
+			       answer == TABLE_FULL ? STILE_REASON_FULL : STILE_REASON_LIMITED);
+	ruling.refused = attachment;
+	return ruling;
 }
 
 static __always_inline struct ruling charge_event_alone(const struct pkt *pkt, __u32 attachment,

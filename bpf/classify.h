@@ -28,6 +28,14 @@ static __always_inline __u32 classify_judge(__u64 judges, __u32 i)
 	return judges >> 16 * (little ? i : STILE_JUDGES_MAX - 1 - i) & 0xffff;
 }
 
+/* @judges with one more before the others, of which the last is lost. */
+static __always_inline __u64 classify_put_before(__u64 judges, __u64 attachment)
+{
+	const bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
+	return little ? judges << 16 | attachment : judges >> 16 | attachment << 48;
+}
+
 /* A global function: the verifier need not follow the rest of the program for each slot. */
 __attribute__((noinline)) int classify_other_interface(__u32 ifindex)
 {

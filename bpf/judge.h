@@ -12,19 +12,20 @@
 #include "parse.h"
 
 struct ruling {
-	__u8 verdict; /* enum stile_verdict */
-	__u8 reason;  /* enum stile_reason */
-	__u8 reply;   /* enum stile_reply, where the verdict is REPLY */
+	__u8 verdict;  /* enum stile_verdict */
+	__u8 reason;   /* enum stile_reason */
+	__u8 reply;    /* enum stile_reply, where the verdict is REPLY */
+	__u16 refused; /* attachment slot of the limiter that refused, or 0 */
 };
 
 static __always_inline struct ruling judge_pass(enum stile_reason reason)
 {
-	return (struct ruling){ STILE_VERDICT_PASS, reason, 0 };
+	return (struct ruling){ STILE_VERDICT_PASS, reason, 0, 0 };
 }
 
 static __always_inline struct ruling judge_drop(enum stile_reason reason)
 {
-	return (struct ruling){ STILE_VERDICT_DROP, reason, 0 };
+	return (struct ruling){ STILE_VERDICT_DROP, reason, 0, 0 };
 }
 
 /* A packet that could not be read for @reason. When in doubt it passes. */
@@ -76,7 +77,7 @@ static __always_inline bool judge_may_answer(const struct pkt *pkt)
 static __always_inline struct ruling judge_refusal(const struct pkt *pkt, __u8 action,
 						   enum stile_reason reason)
 {
-	struct ruling reply = { STILE_VERDICT_REPLY, reason, STILE_REPLY_RESET };
+	struct ruling reply = { STILE_VERDICT_REPLY, reason, STILE_REPLY_RESET, 0 };
 
 	if (action == STILE_ACTION_DROP || !judge_may_answer(pkt))
 		return judge_drop(reason);

@@ -28,4 +28,5 @@ decisions_map stile_decisions SEC(".maps");
 tables_map stile_tables SEC(".maps");
 replies_map stile_replies SEC(".maps");
 attempts_map stile_attempts SEC(".maps");
+struct flows_map stile_flows SEC(".maps");
 struct limiters_map stile_limiters SEC(".maps");

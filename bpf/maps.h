@@ -54,6 +54,15 @@ struct control_map {
 	__type(value, struct stile_control);
 };
 
+/* The daemon counts sessions by memory. */
+struct flows_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct stile_flow_set);
+};
+
 struct hosts_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -88,6 +97,7 @@ extern decisions_map stile_decisions SEC(".maps");
 extern tables_map stile_tables SEC(".maps");
 extern replies_map stile_replies SEC(".maps");
 extern attempts_map stile_attempts SEC(".maps");
+extern struct flows_map stile_flows SEC(".maps");
 extern struct limiters_map stile_limiters SEC(".maps");
 
 #endif /* STILE_BPF_MAPS_H */

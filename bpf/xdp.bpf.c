@@ -10,13 +10,26 @@
 #include "maps.h"
 #include "parse.h"
 #include "reply.h"
+#include "session.h"
 #include "watchdog.h"
 
-/* A trusted client's event, noted by the limiters that would have judged it. */
-static __always_inline void note_exempt(const struct pkt_class *class)
+/* The listener's slot, where @pkt is a datagram and a limiter of @class counts sessions. */
+static __always_inline __u32 tracked(const struct pkt *pkt, const struct pkt_class *class)
 {
-	__u32 i, attachment;
+	if (policy.flow_sets == 0 || pkt->protocol != STILE_PROTOCOL_UDP)
+		return 0;
+	return session_listener(class->edge, class->judges);
+}
 
+/* A trusted client's event, noted by the limiters that would have judged it. */
+static __always_inline void note_exempt(const struct pkt *pkt, struct pkt_class *class)
+{
+	__u32 i, attachment, listener = tracked(pkt, class);
+
+	if (listener && session_look(pkt, listener) >= FLOW_NEW)
+		session_leave_others(class);
+	else if (listener)
+		session_open(pkt, listener);
 	if (class->edge)
 		account_decision(class->edge, STILE_DECISION_EXEMPT);
 	for (i = 0; i < STILE_JUDGES_MAX; i++) {
@@ -27,15 +40,44 @@ static __always_inline void note_exempt(const struct pkt_class *class)
 	}
 }
 
+/* A datagram of a session that was refused, and that nobody judges again yet. */
+static __always_inline struct ruling judge_held(const struct pkt *pkt, int kind)
+{
+	return judge_refusal(pkt,
+			     kind == FLOW_HELD_ANSWERED ? STILE_ACTION_RESET : STILE_ACTION_DROP,
+			     STILE_REASON_HELD);
+}
+
+/* An event by itself, the first of a session, or one of many of a session that is known. */
+static __always_inline struct ruling judge_datagram(const struct pkt *pkt, struct pkt_class *class)
+{
+	__u32 listener = tracked(pkt, class);
+	int kind = listener ? session_look(pkt, listener) : FLOW_NONE;
+	struct ruling ruling;
+
+	if (kind >= FLOW_NEW) {
+		session_leave_others(class);
+		if (class->edge == 0 && class->judges == 0)
+			return judge_pass(STILE_REASON_SESSION);
+		listener = 0;
+	} else if (kind != FLOW_NONE && !watchdog_counts()) {
+		return judge_held(pkt, kind);
+	}
+	ruling = charge_event(pkt, class, pkt->source.word[1] ^ pkt->sport);
+	if (listener)
+		session_remember(pkt, listener, &ruling);
+	return ruling;
+}
+
 /* A new connection or a datagram, at a listener that limits them. */
 static __always_inline struct ruling judge_event(struct xdp_md *ctx, const struct pkt *pkt,
-						 const struct pkt_class *class)
+						 struct pkt_class *class)
 {
 	struct ruling ruling;
 	__u64 hash;
 
 	if (pkt->protocol == STILE_PROTOCOL_UDP)
-		return charge_event(pkt, class, pkt->source.word[1] ^ pkt->sport);
+		return judge_datagram(pkt, class);
 	hash = attempt_hash(pkt);
 	if (attempt_repeats(ctx, pkt, hash))
 		return judge_pass(STILE_REASON_REPEATED);
@@ -75,7 +117,7 @@ static __always_inline struct ruling judge_packet(struct xdp_md *ctx, struct pkt
 	if (!class.settled)
 		return judge_event(ctx, pkt, &class);
 	if (class.exempt)
-		note_exempt(&class);
+		note_exempt(pkt, &class);
 	return class.ruling;
 }
 

@@ -56,6 +56,7 @@ static int open_kept(const struct pins *pins, uint64_t generation, struct loader
 		{ { "tables", sizeof(__u32), sizeof(struct stile_table_stats) }, &kept->tables },
 		{ { "replies", sizeof(__u32), sizeof(struct stile_replies) }, &kept->replies },
 		{ { "attempts", sizeof(__u32), sizeof(struct stile_attempt) }, &kept->attempts },
+		{ { "flows", sizeof(__u32), sizeof(struct stile_flow_set) }, &kept->flows },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
@@ -94,6 +95,10 @@ int apply_previous_read(const struct pins *pins, struct diag *diag,
 int apply_previous_open_tables(const struct pins *pins, const struct policy *policy,
 			       struct apply_previous *previous)
 {
+	if (policy->kernel.flow_sets != previous->policy.flow_sets) {
+		fd_release(&previous->kept.flows);
+		previous->kept.flows = -1;
+	}
 	for (size_t slot = 1; slot < STILE_LIMITERS_MAX; slot++) {
 		char name[sizeof("limiter-") + STILE_NAME_SIZE];
 		const struct snapshot_shape shape = { name, sizeof(__u32),
@@ -269,8 +274,8 @@ int apply_previous_carry(const struct pins *pins, const struct apply_previous *p
 void apply_previous_release(struct apply_previous *previous)
 {
 	struct loader_kept *kept = &previous->kept;
-	int *const fds[] = { &kept->packets, &kept->decisions, &kept->tables, &kept->replies,
-			     &kept->attempts };
+	int *const fds[] = { &kept->packets, &kept->decisions, &kept->tables,
+			     &kept->replies, &kept->attempts,  &kept->flows };
 
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		fd_release(fds[i]);

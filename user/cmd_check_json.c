@@ -4,6 +4,7 @@
 
 #include "cmd_check.h"
 #include "names.h"
+#include "phrase.h"
 #include "reading.h"
 
 /* What a path of any bytes becomes where it is no UTF-8: nothing. */
@@ -65,14 +66,13 @@ static json_t *interfaces(const struct config *config)
 
 static json_t *limiter(const struct stile_limiter *from)
 {
-	json_t *json =
-		json_pack("{s:s, s:s, s:I, s:o, s:s, s:s, s:I, s:s, s:I}", "name", from->name,
-			  "algorithm", policy_algorithm_names[from->algorithm], "limit",
-			  (json_int_t)from->limit, "window_seconds", reading_seconds(from->window),
-			  "unit", policy_unit_names[from->unit], "action",
-			  policy_action_names[from->action], "max_keys", (json_int_t)from->max_keys,
-			  "max_keys_action", policy_full_names[from->full], "memory_bytes",
-			  (json_int_t)policy_table_bytes(from));
+	json_t *json = json_pack(
+		"{s:s, s:s, s:I, s:o, s:s, s:s, s:I, s:s, s:I}", "name", from->name, "algorithm",
+		policy_algorithm_names[from->algorithm], "limit", (json_int_t)from->limit,
+		"window_seconds", reading_seconds(from->window), "unit", phrase_unit(from),
+		"action", policy_action_names[from->action], "max_keys", (json_int_t)from->max_keys,
+		"max_keys_action", policy_full_names[from->full], "memory_bytes",
+		(json_int_t)policy_table_bytes(from));
 	bool tokens = from->algorithm == STILE_ALGORITHM_TOKEN_BUCKET;
 	bool good;
 
@@ -126,6 +126,13 @@ static json_t *sources(const struct config_listener *from)
 	return array;
 }
 
+static json_t *timeout(const struct config_listener *from)
+{
+	if (from->protocol != STILE_PROTOCOL_UDP)
+		return json_null();
+	return reading_seconds(from->session_timeout);
+}
+
 static json_t *listeners(const struct config *config)
 {
 	json_t *array = json_array();
@@ -134,11 +141,12 @@ static json_t *listeners(const struct config *config)
 		const struct config_listener *from = &config->listeners[i];
 
 		reading_append(&array,
-			       json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "name", from->name.text,
-					 "protocol", policy_protocol_names[from->protocol],
-					 "addresses", prefixes(from->addresses, from->n_addresses),
-					 "ports", ports(from), "limiters", names(&from->judges),
-					 "sources", sources(from)));
+			       json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "name",
+					 from->name.text, "protocol",
+					 policy_protocol_names[from->protocol], "addresses",
+					 prefixes(from->addresses, from->n_addresses), "ports",
+					 ports(from), "limiters", names(&from->judges), "sources",
+					 sources(from), "session_timeout_seconds", timeout(from)));
 	}
 	return array;
 }
@@ -147,11 +155,13 @@ static json_t *in_force(const struct check *check)
 {
 	const struct config *config = check->config;
 
-	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o, s:s?, s:i, s:s, s:{s:o, s:s}}", "enabled",
-			 config->enabled, "interfaces", interfaces(config), "trusted",
+	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:s?, s:i, s:s, s:{s:o, s:s}}",
+			 "enabled", config->enabled, "interfaces", interfaces(config), "trusted",
 			 prefixes(config->trusted, config->n_trusted), "blocked",
 			 prefixes(config->blocked, config->n_blocked), "rate_limiters",
-			 limiters(check), "listeners", listeners(config), "metrics_host",
+			 limiters(check), "listeners", listeners(config), "max_sessions",
+			 (json_int_t)config->max_sessions, "session_memory_bytes",
+			 (json_int_t)policy_session_bytes(check->policy), "metrics_host",
 			 config->metrics_host, "metrics_port", config->metrics_port, "on_stop",
 			 config->keep_on_stop ? "keep" : "detach", "watchdog", "after_seconds",
 			 reading_seconds(config->watchdog.after), "then",

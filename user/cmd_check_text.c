@@ -256,6 +256,17 @@ static void add_watchdog(struct table_print *table, const struct config_watchdog
 			 phrase_duration(watchdog->after, after));
 }
 
+static void add_sessions(struct table_print *table, const struct check *check)
+{
+	const struct stile_policy *policy = &check->policy->kernel;
+
+	if (!policy->flow_sets)
+		return;
+	table_print_cell(table, "sessions");
+	table_print_cell(table, "up to %u on udp, %.1f MiB", policy->max_sessions,
+			 (double)policy_session_bytes(check->policy) / 1048576);
+}
+
 static int print_settings(const struct check *check, FILE *out)
 {
 	static const struct table_print_column columns[] = { { NULL, false }, { "", false } };
@@ -280,6 +291,7 @@ static int print_settings(const struct check *check, FILE *out)
 	table_print_cell(&table, "on stop");
 	table_print_cell(&table, config->keep_on_stop ? "protection stays in force" : "detach");
 	add_watchdog(&table, &config->watchdog);
+	add_sessions(&table, check);
 	err = table_print_write(&table, out);
 	table_print_release(&table);
 	return err;

@@ -209,6 +209,7 @@ static const struct config_field fields[] = {
 	{ "blocked", read_blocked },
 	{ "rate_limiters", config_read_limiters },
 	{ "listeners", config_read_listeners },
+	{ "max_sessions", config_read_max_sessions },
 	{ "metrics", read_metrics },
 	{ "control", read_control },
 	{ "log", read_log },
@@ -230,6 +231,7 @@ static int init(struct config *config)
 		.watchdog = { .then = STILE_WATCHDOG_KEEP, .after = WATCHDOG_NS },
 		.metrics_host = strdup(METRICS_HOST),
 		.metrics_port = METRICS_PORT,
+		.max_sessions = CONFIG_MAX_SESSIONS,
 	};
 	return config->metrics_host ? 0 : -ENOMEM;
 }
@@ -361,11 +363,9 @@ int config_default(struct config *ret_config)
 	config.limiters->window = STILE_WINDOW_NS_MIN;
 	config.limiters->burst = 1000;
 	config.n_listeners = 1;
-	*config.listeners = (struct config_listener){
-		.name.text = "all-tcp",
-		.protocol = STILE_PROTOCOL_TCP,
-		.judges = { .names = { name }, .n_names = 1 },
-	};
+	config_listener_init(config.listeners);
+	config.listeners->name = (struct config_name){ .text = "all-tcp" };
+	config.listeners->judges = (struct config_judges){ .names = { name }, .n_names = 1 };
 	*ret_config = config;
 	return 0;
 }

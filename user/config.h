@@ -92,7 +92,9 @@ struct config_listener {
 	struct config_judges judges;
 	struct config_source *sources;
 	size_t n_sources;
-	unsigned int unsure; /* as above */
+	uint64_t session_timeout;	    /* ns */
+	struct place session_timeout_place; /* line 0: not given */
+	unsigned int unsure;		    /* as above */
 };
 
 struct config_watchdog {
@@ -120,6 +122,7 @@ struct config {
 	size_t n_limiters;
 	struct config_listener *listeners;
 	size_t n_listeners;
+	uint32_t max_sessions;
 };
 
 /*

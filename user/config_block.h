@@ -42,9 +42,14 @@ unsigned int config_block_read(struct config_reader *reader, const struct tree_n
 			       const struct config_block *block, void *object);
 
 void config_limiter_init(struct config_limiter *limiter);
+void config_listener_init(struct config_listener *listener);
 void config_listener_release(struct config_listener *listener);
 
 /* Maps of names to such blocks, read into struct config. */
 config_field_read config_read_limiters, config_read_listeners, config_read_interfaces;
+
+/* config_bounds.c, into struct config. */
+#define CONFIG_MAX_SESSIONS 1000000
+config_field_read config_read_max_sessions;
 
 #endif /* STILE_CONFIG_BLOCK_H */

@@ -36,7 +36,7 @@ static void read_action(struct config_reader *reader, const struct tree_node *va
 
 static void read_unit(struct config_reader *reader, const struct tree_node *value, void *object)
 {
-	static const char *const later[] = { "sessions", "packets", "requests", NULL };
+	static const char *const later[] = { "packets", "requests", NULL };
 	const struct config_words words = { policy_unit_names, later };
 	struct config_limiter *limiter = object;
 	unsigned int unit;

@@ -13,6 +13,9 @@
 #define ADDRESSES_MAX 256
 #define PORTS_MAX 256
 
+/* Twice the half minute after which most protocols on UDP send something to keep a flow open. */
+#define SESSION_TIMEOUT (60 * STILE_WINDOW_NS_MIN)
+
 static void read_protocol(struct config_reader *reader, const struct tree_node *value, void *object)
 {
 	const struct config_words words = { policy_protocol_names, NULL };
@@ -112,12 +115,28 @@ static void read_sources(struct config_reader *reader, const struct tree_node *v
 		read_source(reader, key, judges, listener);
 }
 
+static void read_session_timeout(struct config_reader *reader, const struct tree_node *value,
+				 void *object)
+{
+	const struct config_range range = { STILE_WINDOW_NS_MIN, STILE_WINDOW_NS_MAX };
+	struct config_listener *listener = object;
+
+	listener->session_timeout_place = value->place;
+	config_value_duration(reader, value, range, &listener->session_timeout);
+}
+
 static const struct config_field listener_fields[] = {
-	{ "protocol", read_protocol }, { "addresses", read_addresses },
-	{ "ports", read_ports },       { "rate_limiter_name", read_listener_judges },
-	{ "sources", read_sources },   { "app_protocol", NULL },
-	{ "listen_backlog", NULL },    { "accept_queue_limit", NULL },
-	{ "prove_sources", NULL },     { NULL, NULL },
+	{ "protocol", read_protocol },
+	{ "addresses", read_addresses },
+	{ "ports", read_ports },
+	{ "rate_limiter_name", read_listener_judges },
+	{ "sources", read_sources },
+	{ "session_timeout", read_session_timeout },
+	{ "app_protocol", NULL },
+	{ "listen_backlog", NULL },
+	{ "accept_queue_limit", NULL },
+	{ "prove_sources", NULL },
+	{ NULL, NULL },
 };
 
 static const struct config_asked listener_asked[] = {
@@ -135,6 +154,11 @@ const struct config_block config_block_listener = {
 	.asked = listener_asked,
 };
 
+void config_listener_init(struct config_listener *listener)
+{
+	*listener = (struct config_listener){ .session_timeout = SESSION_TIMEOUT };
+}
+
 void config_listener_release(struct config_listener *listener)
 {
 	free(listener->addresses);
@@ -146,9 +170,11 @@ void config_listener_release(struct config_listener *listener)
 static void read_listener(struct config_reader *reader, const struct tree_node *key,
 			  const struct tree_node *value, struct config *config)
 {
-	struct config_listener listener = { 0 }, *grown = NULL;
-	bool good = config_value_name(reader, key, &listener.name);
+	struct config_listener listener, *grown = NULL;
+	bool good;
 
+	config_listener_init(&listener);
+	good = config_value_name(reader, key, &listener.name);
 	listener.unsure = config_block_read(reader, value, &config_block_listener, &listener);
 	if (good && !key->repeated)
 		grown = config_value_grow(reader, config->listeners, config->n_listeners,

@@ -4,6 +4,7 @@
  * the order of the kernel side, and the verdict under them.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "explain_print.h"
 #include "labels.h"
@@ -96,6 +97,29 @@ static void add_judgement(const struct explain_subject *subject,
 				 judgement->known ? "" : ", a new client");
 }
 
+/* What is explained: of a session that is known, nothing is asked any more. */
+static const char *event_of(const struct explain_subject *subject,
+			    const struct snapshot_verdict *verdict)
+{
+	const struct stile_policy *policy = &subject->snapshot->policy;
+
+	if (policy->listeners[subject->listener].protocol == STILE_PROTOCOL_TCP)
+		return "connection";
+	for (unsigned int i = 0; i < verdict->n_judges; i++) {
+		if (policy->limiters[verdict->judges[i].limiter].unit != STILE_UNIT_DATAGRAMS)
+			return "session";
+	}
+	return "datagram";
+}
+
+static void add_event(const struct explain_subject *subject, const struct snapshot_verdict *verdict,
+		      struct table_print *table)
+{
+	if (strcmp(event_of(subject, verdict), "session") == 0)
+		row(table, "session", "new",
+		    "datagrams of one that was let in pass, of one that was refused wait");
+}
+
 static void add_verdict(const struct snapshot_verdict *verdict, struct table_print *table)
 {
 	char wait[PHRASE_SIZE];
@@ -123,6 +147,7 @@ int explain_print(const struct explain_subject *subject, const struct snapshot_v
 	table_print_init(&table, columns, ARRAY_SIZE(columns));
 	if (verdict->reason != STILE_REASON_DISABLED)
 		add_lists(subject, verdict, &table);
+	add_event(subject, verdict, &table);
 	for (unsigned int i = 0; i < verdict->n_judges; i++)
 		add_judgement(subject, &verdict->judges[i], &table);
 	add_verdict(verdict, &table);
@@ -196,14 +221,15 @@ json_t *explain_json(const struct explain_subject *subject, const struct snapsho
 	const char *reply = verdict->verdict == STILE_VERDICT_REPLY ? labels_reply[verdict->reply]
 								    : NULL;
 
-	return json_pack(
-		"{ss, ss, so, ss, ss, ss?, so, so, so, so, so, so, so}", "listener", listener->name,
-		"protocol", policy_protocol_names[listener->protocol], "interfaces",
-		interfaces_json(subject), "verdict", labels_verdict[verdict->verdict], "reason",
-		labels_reason[verdict->reason], "reply", reply, "refused_by",
-		refusal_json(subject, verdict), "blocked_by", entry_json(verdict, blocked),
-		"trusted_by", entry_json(verdict, verdict->listed && !blocked), "source",
-		entry_json(verdict, verdict->own_policy), "listed_seconds",
-		verdict->expires ? reading_seconds(verdict->expires) : json_null(), "limiters",
-		judges_json(subject, verdict), "wait_seconds", reading_seconds(verdict->wait));
+	return json_pack("{ss, ss, ss, so, ss, ss, ss?, so, so, so, so, so, so, so}", "listener",
+			 listener->name, "protocol", policy_protocol_names[listener->protocol],
+			 "event", event_of(subject, verdict), "interfaces",
+			 interfaces_json(subject), "verdict", labels_verdict[verdict->verdict],
+			 "reason", labels_reason[verdict->reason], "reply", reply, "refused_by",
+			 refusal_json(subject, verdict), "blocked_by", entry_json(verdict, blocked),
+			 "trusted_by", entry_json(verdict, verdict->listed && !blocked), "source",
+			 entry_json(verdict, verdict->own_policy), "listed_seconds",
+			 verdict->expires ? reading_seconds(verdict->expires) : json_null(),
+			 "limiters", judges_json(subject, verdict), "wait_seconds",
+			 reading_seconds(verdict->wait));
 }

@@ -39,7 +39,7 @@ struct loader_map {
 	struct bpf_map *map;
 };
 
-#define LOADER_MAPS 14
+#define LOADER_MAPS 15
 
 static void list_maps(const struct stile_bpf *skeleton, struct loader_map ret_maps[LOADER_MAPS])
 {
@@ -57,6 +57,7 @@ static void list_maps(const struct stile_bpf *skeleton, struct loader_map ret_ma
 		{ "tables", skeleton->maps.stile_tables },
 		{ "replies", skeleton->maps.stile_replies },
 		{ "attempts", skeleton->maps.stile_attempts },
+		{ "flows", skeleton->maps.stile_flows },
 		{ "limiters", skeleton->maps.stile_limiters },
 	};
 
@@ -91,6 +92,7 @@ static int reuse_kept(struct stile_bpf *skeleton, const struct loader_kept *kept
 		{ skeleton->maps.stile_tables, kept->tables },
 		{ skeleton->maps.stile_replies, kept->replies },
 		{ skeleton->maps.stile_attempts, kept->attempts },
+		{ skeleton->maps.stile_flows, kept->flows },
 	};
 	int error;
 
@@ -112,6 +114,7 @@ static int size_maps(struct stile_bpf *skeleton, const struct policy *policy)
 		{ skeleton->maps.stile_ports, policy->n_ports },
 		{ skeleton->maps.stile_pages, policy->n_pages },
 		{ skeleton->maps.stile_sources, policy->n_sources },
+		{ skeleton->maps.stile_flows, policy->kernel.flow_sets },
 		{ skeleton->maps.stile_trusted, policy->n_trusted + LISTED_MAX },
 		{ skeleton->maps.stile_blocked, policy->n_blocked + LISTED_MAX },
 	};

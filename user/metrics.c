@@ -109,6 +109,7 @@ static bool occurs(size_t verdict, size_t reason)
 	case STILE_REASON_TINY_FRAGMENT:
 		return verdict == STILE_VERDICT_DROP;
 	case STILE_REASON_LIMITED:
+	case STILE_REASON_HELD:
 		return verdict != STILE_VERDICT_PASS;
 	case STILE_REASON_FULL:
 		return true;
@@ -143,6 +144,21 @@ static void render_packets(const struct snapshot *snapshot, FILE *out)
 		if (*snapshot->policy.interfaces[slot].name)
 			render_interface(snapshot, slot, name, out);
 	}
+}
+
+static void render_sessions(const struct snapshot *snapshot, FILE *out)
+{
+	const struct snapshot_sessions *sessions = &snapshot->sessions;
+
+	head(out, "stile_sessions", "gauge", "Sessions on udp that limiters know of.");
+	fprintf(out, "stile_sessions{state=\"open\"} %" PRIu64 "\n", sessions->open);
+	fprintf(out, "stile_sessions{state=\"held\"} %" PRIu64 "\n", sessions->held);
+	head(out, "stile_sessions_evictions_total", "counter",
+	     "Sessions that had to make room for another.");
+	fprintf(out, "stile_sessions_evictions_total %llu\n", sessions->stats.evicted);
+	head(out, "stile_sessions_full_total", "counter",
+	     "Sessions that found no room: judged again with each datagram.");
+	fprintf(out, "stile_sessions_full_total %llu\n", sessions->stats.full);
 }
 
 static void render_replies(const struct snapshot *snapshot, FILE *out)
@@ -188,6 +204,7 @@ void metrics_render(const struct snapshot *snapshot, const struct metrics_daemon
 	render_attached(snapshot, out);
 	render_decisions(snapshot, out);
 	render_limiters(snapshot, out);
+	render_sessions(snapshot, out);
 	render_packets(snapshot, out);
 	render_replies(snapshot, out);
 	if (daemon)

@@ -23,6 +23,7 @@ const char *const policy_action_names[_STILE_ACTION_MAX + 1] = {
 const char *const policy_unit_names[_STILE_UNIT_MAX + 1] = {
 	[STILE_UNIT_CONNECTIONS] = "connections",
 	[STILE_UNIT_DATAGRAMS] = "datagrams",
+	[STILE_UNIT_SESSIONS] = "sessions",
 };
 
 const char *const policy_full_names[_STILE_FULL_MAX + 1] = {

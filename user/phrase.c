@@ -61,9 +61,16 @@ const char *phrase_window(uint64_t ns, char text[PHRASE_SIZE])
 	return text;
 }
 
+const char *phrase_unit(const struct stile_limiter *limiter)
+{
+	if (limiter->unit == STILE_UNIT_UNSET)
+		return "connections and sessions";
+	return policy_unit_names[limiter->unit];
+}
+
 const char *phrase_limit(const struct stile_limiter *limiter, char text[PHRASE_SIZE])
 {
-	const char *unit = policy_unit_names[limiter->unit];
+	const char *unit = phrase_unit(limiter);
 	char window[PHRASE_SIZE];
 	int length;
 

@@ -18,6 +18,9 @@ const char *phrase_window(uint64_t ns, char text[PHRASE_SIZE]);
 /* "600 connections per 1m", and "burst 20" where there is one. */
 const char *phrase_limit(const struct stile_limiter *limiter, char text[PHRASE_SIZE]);
 
+/* What it counts: "connections", "sessions", "connections and sessions". */
+const char *phrase_unit(const struct stile_limiter *limiter);
+
 /* What one client is: "client_ip, IPv4 /32, IPv6 /64", or "all together". */
 const char *phrase_keys(const struct stile_limiter *limiter, char text[PHRASE_SIZE]);
 

@@ -70,4 +70,7 @@ void policy_release(struct policy *policy);
 /* Bytes of kernel memory that the bucket table of @limiter takes. */
 uint64_t policy_table_bytes(const struct stile_limiter *limiter);
 
+/* Bytes of kernel memory that the table of sessions takes; 0: no limiter counts any. */
+uint64_t policy_session_bytes(const struct policy *policy);
+
 #endif /* STILE_POLICY_H */

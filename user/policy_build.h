@@ -41,6 +41,9 @@ int policy_build_judges(struct policy_build *build);
 /* Warns of limiters that an event is charged to more than once. */
 void policy_warn_repeats(struct policy_build *build);
 
+/* Where sessions are counted, and what that takes (policy_sessions.c). */
+void policy_build_sessions(struct policy_build *build);
+
 /* Which listener stands at which address and port. 0 or -ENOMEM. */
 int policy_build_ports(struct policy_build *build);
 

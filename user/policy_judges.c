@@ -142,15 +142,17 @@ static int build_sources(struct judging *judging)
 	return check_sources(build, listener);
 }
 
-/* The unit that an event of @protocol has. */
-static enum stile_unit unit_of(enum stile_protocol protocol)
+/* Whether events of @protocol are what the limiter counts. */
+static bool counts(const struct config_limiter *limiter, enum stile_protocol protocol)
 {
-	return protocol == STILE_PROTOCOL_TCP ? STILE_UNIT_CONNECTIONS : STILE_UNIT_DATAGRAMS;
+	if (!limiter->has_unit)
+		return true;
+	return (limiter->unit == STILE_UNIT_CONNECTIONS) == (protocol == STILE_PROTOCOL_TCP);
 }
 
 /*
  * An interface's limiter that has a unit judges the listeners that have such events. Without one
- * it judges all, which must then be of one protocol.
+ * it judges all.
  */
 static void build_edge(struct judging *judging, size_t interface)
 {
@@ -165,7 +167,7 @@ static void build_edge(struct judging *judging, size_t interface)
 	if (judges->n_names != 1 || !resolve(build, &judges->names[0], &index))
 		return;
 	limiter = &build->config->limiters[index];
-	if (limiter->has_unit && limiter->unit != unit_of(listener->protocol))
+	if (!counts(limiter, listener->protocol))
 		return;
 	out->edges[build->interfaces[interface]] = attach(judging, index, judges->names[0].place);
 }
@@ -194,10 +196,7 @@ static void check_interface(struct policy_build *build, const struct config_inte
 		(void)resolve(build, &judges->names[0], &index); /* only to report it */
 }
 
-/*
- * Without a unit a limiter counts connections on tcp and would count sessions on udp, which the
- * kernel side cannot tell yet.
- */
+/* A limiter with a unit is for one protocol; one without counts whatever opens something. */
 static void check_unit(struct policy_build *build, size_t index)
 {
 	const struct config_limiter *limiter = &build->config->limiters[index];
@@ -207,29 +206,39 @@ static void check_unit(struct policy_build *build, size_t index)
 
 	if (limiter->unsure & CONFIG_UNIT)
 		return;
-	if (tcp->used && udp->used)
-		diag_error(diag, limiter->has_unit ? limiter->unit_place : limiter->name.place,
-			   "rate limiter '%s' is used on tcp (line %u) and on udp (line %u), "
-			   "expected one for each: with unit: connections and with unit: datagrams",
-			   limiter->name.text, tcp->place.line, udp->place.line);
-	else if (tcp->used && limiter->has_unit && limiter->unit != STILE_UNIT_CONNECTIONS)
+	if (tcp->used && udp->used && limiter->has_unit)
 		diag_error(diag, limiter->unit_place,
-			   "rate limiter '%s' counts datagrams and is used on tcp (line %u), "
+			   "rate limiter '%s' counts %s and is used on tcp (line %u) and on udp "
+			   "(line %u), expected no unit: connections on tcp, sessions on udp",
+			   limiter->name.text, policy_unit_names[limiter->unit], tcp->place.line,
+			   udp->place.line);
+	else if (tcp->used && !counts(limiter, STILE_PROTOCOL_TCP))
+		diag_error(diag, limiter->unit_place,
+			   "rate limiter '%s' counts %s and is used on tcp (line %u), "
 			   "expected unit: connections there",
-			   limiter->name.text, tcp->place.line);
-	else if (udp->used && limiter->has_unit && limiter->unit != STILE_UNIT_DATAGRAMS)
+			   limiter->name.text, policy_unit_names[limiter->unit], tcp->place.line);
+	else if (udp->used && !counts(limiter, STILE_PROTOCOL_UDP))
 		diag_error(diag, limiter->unit_place,
 			   "rate limiter '%s' counts connections and is used on udp (line %u), "
-			   "expected unit: datagrams there",
-			   limiter->name.text, udp->place.line);
-	else if (udp->used && !limiter->has_unit)
-		diag_error(diag, limiter->name.place,
-			   "rate limiter '%s' is used on udp (line %u), where it would count "
-			   "sessions, which is not supported yet: write unit: datagrams",
+			   "expected unit: sessions or unit: datagrams there",
 			   limiter->name.text, udp->place.line);
 	else if (!tcp->used && !udp->used && !diag->n_errors) /* a name may be misspelt */
 		diag_warning(diag, limiter->name.place, "rate limiter '%s' judges no listener",
 			     limiter->name.text);
+}
+
+/* What a limiter without a unit counts, where it is known. */
+static void settle_unit(struct policy_build *build, size_t index)
+{
+	const struct policy_use *uses = build->uses[index];
+	struct stile_limiter *limiter = &build->policy->kernel.limiters[build->limiters[index]];
+
+	if (limiter->unit != STILE_UNIT_UNSET)
+		return;
+	if (!uses[STILE_PROTOCOL_UDP].used)
+		limiter->unit = STILE_UNIT_CONNECTIONS;
+	else if (!uses[STILE_PROTOCOL_TCP].used)
+		limiter->unit = STILE_UNIT_SESSIONS;
 }
 
 int policy_build_judges(struct policy_build *build)
@@ -250,8 +259,11 @@ int policy_build_judges(struct policy_build *build)
 		if (result < 0)
 			return result;
 	}
-	for (size_t i = 0; i < config->n_limiters; i++)
+	for (size_t i = 0; i < config->n_limiters; i++) {
 		check_unit(build, i);
+		settle_unit(build, i);
+	}
+	policy_build_sessions(build);
 	policy_warn_repeats(build);
 	return 0;
 }

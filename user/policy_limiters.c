@@ -145,7 +145,8 @@ static bool has_history(const struct stile_limiter *before, const struct stile_l
 	return strcmp(before->name, now->name) == 0 && before->keyed == now->keyed &&
 	       before->wide == now->wide && before->ipv4_prefix == now->ipv4_prefix &&
 	       before->ipv6_prefix == now->ipv6_prefix && before->algorithm == now->algorithm &&
-	       before->window == now->window && before->unit == now->unit;
+	       before->window == now->window &&
+	       (before->unit == STILE_UNIT_DATAGRAMS) == (now->unit == STILE_UNIT_DATAGRAMS);
 }
 
 /*
@@ -196,7 +197,7 @@ static void compile_limiter(struct policy_build *build, size_t index)
 	out->window = in->window;
 	out->algorithm = (uint8_t)in->algorithm;
 	out->action = (uint8_t)in->action;
-	out->unit = (uint8_t)(in->has_unit ? in->unit : STILE_UNIT_CONNECTIONS);
+	out->unit = (uint8_t)(in->has_unit ? in->unit : STILE_UNIT_UNSET);
 	out->full = (uint8_t)in->full;
 	if (bounded && in->algorithm == STILE_ALGORITHM_TOKEN_BUCKET)
 		compile_tokens(build->diag, in, out);

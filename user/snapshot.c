@@ -15,6 +15,7 @@
 #include "names.h"
 #include "snapshot.h"
 #include "snapshot_maps.h"
+#include "snapshot_sessions.h"
 #include "snapshot_table.h"
 #include "util.h"
 
@@ -242,6 +243,8 @@ static int read_counters(const struct pins *pins, struct snapshot *snapshot)
 		r = read_silence(pins, snapshot);
 	if (r == 0)
 		r = read_limiters(pins, snapshot);
+	if (r == 0)
+		r = snapshot_sessions_read(pins, snapshot);
 	if (r == 0)
 		r = read_list(snapshot, pins, "trusted", &snapshot->trusted, &snapshot->n_trusted);
 	if (r == 0)

@@ -27,6 +27,12 @@ struct snapshot_limiter {
 	struct stile_table_stats stats;
 };
 
+/* Sessions on udp, where limiters count them. */
+struct snapshot_sessions {
+	uint64_t open, held;
+	struct stile_table_stats stats;
+};
+
 struct snapshot_listed {
 	struct prefix prefix;
 	struct stile_listed entry;
@@ -39,6 +45,7 @@ struct snapshot {
 	struct snapshot_limiter limiters[STILE_LIMITERS_MAX];
 	struct stile_decisions decisions[STILE_ATTACHMENTS_MAX];
 	struct stile_replies replies;
+	struct snapshot_sessions sessions;
 	uint64_t silence; /* ns since the daemon was heard of */
 	struct snapshot_listed *trusted, *blocked;
 	size_t n_trusted, n_blocked;

@@ -7,6 +7,7 @@
 
 #include "labels.h"
 #include "names.h"
+#include "phrase.h"
 #include "reading.h"
 #include "status.h"
 
@@ -116,8 +117,8 @@ static json_t *limiter_json(const struct stile_limiter *limiter,
 		limiter->name, "algorithm", policy_algorithm_names[limiter->algorithm], "limit",
 		(json_int_t)limiter->limit, "window_seconds", reading_seconds(limiter->window),
 		"burst", tokens ? json_integer((json_int_t)limiter->burst) : json_null(), "unit",
-		policy_unit_names[limiter->unit], "action", policy_action_names[limiter->action],
-		"keys_by", keys_json(limiter), "ipv4_prefix", limiter->ipv4_prefix, "ipv6_prefix",
+		phrase_unit(limiter), "action", policy_action_names[limiter->action], "keys_by",
+		keys_json(limiter), "ipv4_prefix", limiter->ipv4_prefix, "ipv6_prefix",
 		limiter->ipv6_prefix, "keys", (json_int_t)counts->keys, "max_keys",
 		limiter->max_keys, "max_keys_action", policy_full_names[limiter->full],
 		"evictions_total", (json_int_t)counts->stats.evicted, "full_total",
@@ -215,6 +216,20 @@ static json_t *list_json(const struct snapshot_listed *listed, size_t n, uint64_
 	return array;
 }
 
+/* null: no limiter counts any. */
+static json_t *sessions_json(const struct snapshot *snapshot)
+{
+	const struct snapshot_sessions *sessions = &snapshot->sessions;
+
+	if (!snapshot->policy.flow_sets)
+		return json_null();
+	return json_pack("{sI, sI, sI, sI, sI}", "open", (json_int_t)sessions->open, "held",
+			 (json_int_t)sessions->held, "max_sessions",
+			 (json_int_t)snapshot->policy.max_sessions, "evictions_total",
+			 (json_int_t)sessions->stats.evicted, "full_total",
+			 (json_int_t)sessions->stats.full);
+}
+
 json_t *status_json(const struct status *status)
 {
 	const struct snapshot *snapshot = status->snapshot;
@@ -224,7 +239,7 @@ json_t *status_json(const struct status *status)
 	if (gmtime_r(&status->since, &utc))
 		strftime(since, sizeof(since), "%FT%TZ", &utc);
 	return json_pack(
-		"{ss, ss, sb, sI, ss, so, s{ss, so, so, sb}, so, so, so, so, so, so, so, so}",
+		"{ss, ss, sb, sI, ss, so, s{ss, so, so, sb}, so, so, so, so, so, so, so, so, so}",
 		"version", STILE_VERSION, "instance", status->instance, "enabled",
 		snapshot->policy.enabled, "generation", (json_int_t)snapshot->policy.generation,
 		"since", since, "uptime_seconds", reading_seconds(status->uptime), "watchdog",
@@ -233,7 +248,7 @@ json_t *status_json(const struct status *status)
 		reading_seconds(snapshot->silence), "bites", snapshot_is_unattended(snapshot),
 		"interfaces", interfaces_json(status), "listeners", listeners_json(status),
 		"limiters", limiters_json(snapshot), "decisions", decisions_json(snapshot),
-		"packets", packets_json(snapshot), "replies",
+		"packets", packets_json(snapshot), "sessions", sessions_json(snapshot), "replies",
 		counts_json(labels_reply, snapshot->replies.count, _STILE_REPLY_MAX), "trusted",
 		list_json(snapshot->trusted, snapshot->n_trusted, snapshot->now), "blocked",
 		list_json(snapshot->blocked, snapshot->n_blocked, snapshot->now));

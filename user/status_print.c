@@ -200,6 +200,26 @@ static int print_limiters(const struct status *status, FILE *out)
 	return finish(&table, out);
 }
 
+static int print_sessions(const struct status *status, FILE *out)
+{
+	static const struct table_print_column columns[] = {
+		{ "SESSIONS", true }, { "HELD", true },	    { "MAX", true },
+		{ "EVICTED", true },  { "NOT-HELD", true },
+	};
+	const struct snapshot_sessions *sessions = &status->snapshot->sessions;
+	struct table_print table;
+
+	table_print_init(&table, columns, ARRAY_SIZE(columns));
+	if (status->snapshot->policy.flow_sets) {
+		table_print_cell(&table, "%" PRIu64, sessions->open);
+		table_print_cell(&table, "%" PRIu64, sessions->held);
+		table_print_cell(&table, "%u", status->snapshot->policy.max_sessions);
+		table_print_cell(&table, "%llu", sessions->stats.evicted);
+		table_print_cell(&table, "%llu", sessions->stats.full);
+	}
+	return finish(&table, out);
+}
+
 static int print_decisions(const struct status *status, FILE *out)
 {
 	struct table_print_column columns[2 + _STILE_DECISION_MAX] = { { "LISTENER", false },
@@ -312,7 +332,7 @@ static int print_lists(const struct status *status, FILE *out)
 int status_print(const struct status *status, FILE *out)
 {
 	static int (*const parts[])(const struct status *status, FILE *out) = {
-		print_interfaces, print_listeners, print_sources, print_limiters,
+		print_interfaces, print_listeners, print_sources, print_limiters, print_sessions,
 		print_lists,	  print_decisions, print_packets, print_replies,
 	};
 	int r = 0;

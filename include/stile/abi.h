@@ -23,6 +23,9 @@
 #define STILE_SET_WAYS_WIDE 4	   /* buckets of a set with 16-byte keys */
 #define STILE_ATTEMPTS_BITS 14
 #define STILE_ATTEMPTS (1 << STILE_ATTEMPTS_BITS) /* admitted SYNs that are remembered */
+#define STILE_FLOW_WAYS 8			  /* sessions of a set */
+#define STILE_FLOW_KEYS 10  /* words of the secret that finds a session's set */
+#define STILE_FLOW_SHIFT 24 /* times of sessions are in units of 2^24 ns, some 17 ms */
 #define STILE_PORTS_PER_PAGE 256
 #define STILE_WINDOW_NS_MIN 1000000000ULL	  /* 1s */
 #define STILE_WINDOW_NS_MAX 3600000000000ULL	  /* 1h */
@@ -49,7 +52,13 @@ enum stile_action {
 	_STILE_ACTION_MAX,
 };
 
-enum stile_unit { STILE_UNIT_CONNECTIONS, STILE_UNIT_DATAGRAMS, _STILE_UNIT_MAX };
+enum stile_unit {
+	STILE_UNIT_CONNECTIONS,
+	STILE_UNIT_DATAGRAMS,
+	STILE_UNIT_SESSIONS,
+	_STILE_UNIT_MAX,
+};
+#define STILE_UNIT_UNSET _STILE_UNIT_MAX /* connections on tcp, and sessions on udp */
 
 enum stile_full { STILE_FULL_EVICT, STILE_FULL_ALLOW, STILE_FULL_REJECT, _STILE_FULL_MAX };
 
@@ -79,7 +88,7 @@ struct stile_limiter {
 	__u32 max_keys;		    /* clients the table is built for */
 	__u8 algorithm;		    /* enum stile_algorithm */
 	__u8 action;		    /* enum stile_action */
-	__u8 unit;		    /* enum stile_unit */
+	__u8 unit;		    /* enum stile_unit, or STILE_UNIT_UNSET */
 	__u8 full;		    /* enum stile_full */
 	__u8 clock;		    /* enum stile_clock */
 	__u8 keyed;		    /* 1: by client_ip; 0: one bucket for every event */
@@ -102,7 +111,8 @@ struct stile_listener {
 	char name[STILE_NAME_SIZE]; /* empty: the slot is free */
 	__u8 protocol;		    /* enum stile_protocol */
 	__u8 has_sources;	    /* 1: stile_sources has entries for it */
-	__u8 reserved[6];
+	__u8 reserved[2];
+	__u32 session_idle; /* how long a session may be silent, see STILE_FLOW_SHIFT */
 	/* Attachment slots, in the order of judgement; the program reads them as one word. */
 	__u16 judges[STILE_JUDGES_MAX] __attribute__((aligned(8)));
 	/* The interface's limiter when the packet comes in there; attachment slots. */
@@ -131,13 +141,16 @@ struct stile_policy {
 	__u8 has_addresses; /* 1: stile_hosts has entries */
 	__u8 watchdog;	    /* enum stile_watchdog */
 	__u8 reserved[5];
-	__u64 watchdog_after; /* ns since the last heartbeat that are too long */
+	__u64 watchdog_after;		  /* ns since the last heartbeat that are too long */
+	__u64 flow_keys[STILE_FLOW_KEYS]; /* of the hash that finds sessions */
+	__u32 flow_sets;		  /* of stile_flows; 0: no limiter counts sessions */
+	__u32 max_sessions;
 	struct stile_interface interfaces[STILE_INTERFACES_MAX];
 	struct stile_limiter limiters[STILE_LIMITERS_MAX];
 	struct stile_listener listeners[STILE_LISTENERS_MAX];
 	struct stile_attachment attachments[STILE_ATTACHMENTS_MAX];
 };
-STILE_SIZE(struct stile_policy, 72 + 16 * 24 + 64 * 112 + 256 * 80 + 1024 * 4);
+STILE_SIZE(struct stile_policy, 72 + 88 + 16 * 24 + 64 * 112 + 256 * 80 + 1024 * 4);
 
 /*
  * A set of buckets: one limiter's table is an array of these, and one set is two cache lines.
@@ -170,6 +183,12 @@ struct stile_attempt {
 	__u64 hash;
 };
 STILE_SIZE(struct stile_attempt, 8);
+
+/* stile_flows (array): sessions, a word each, see bpf/flow.h. A set is one cache line. */
+struct stile_flow_set {
+	__u64 flow[STILE_FLOW_WAYS];
+};
+STILE_SIZE(struct stile_flow_set, 64);
 
 /* stile_hosts (hash): a destination address that listeners name → its row of stile_ports. */
 struct stile_host {
@@ -240,10 +259,13 @@ struct stile_decisions {
 };
 STILE_SIZE(struct stile_decisions, 40);
 
-/* stile_tables (per-CPU array, by limiter slot): how the bucket table fares. */
+/*
+ * stile_tables (per-CPU array, by limiter slot): how the bucket table fares; slot 0: the table of
+ * sessions.
+ */
 struct stile_table_stats {
-	__u64 evicted; /* live buckets that had to make room */
-	__u64 full;    /* new clients that found no room */
+	__u64 evicted; /* live buckets, or sessions, that had to make room */
+	__u64 full;    /* new clients, or refused sessions, that found no room */
 };
 STILE_SIZE(struct stile_table_stats, 16);
 

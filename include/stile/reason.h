@@ -34,7 +34,9 @@
 	X(NO_TABLE, "no_table", "a limiter's table is missing: let through")                       \
 	X(DISABLED, "disabled", "Stile is switched off by enabled: false")                         \
 	X(TINY_FRAGMENT, "tiny_fragment", "a first fragment that ends within the TCP header")      \
-	X(UNATTENDED, "unattended", "the daemon has been silent for too long (watchdog)")
+	X(UNATTENDED, "unattended", "the daemon has been silent for too long (watchdog)")          \
+	X(SESSION, "session", "a datagram of a session that was let in")                           \
+	X(HELD, "held", "a datagram of a session that was refused, and not judged again yet")
 
 /* What one limiter says of one event. */
 #define STILE_DECISIONS(X)                                                                         \

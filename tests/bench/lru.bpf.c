@@ -73,5 +73,14 @@ static __always_inline struct ruling charge_event(const struct pkt *pkt,
 	return judge_pass(STILE_REASON_ALLOWED);
 }
 
+/* Its sessions are not measured; they ask for these. */
+#define STILE_BPF_SESSION_H
+#include "../../bpf/flow.h"
+#define session_listener(edge, judges) ((void)(edge), (void)(judges), 0)
+#define session_look(pkt, listener) ((void)(pkt), FLOW_NONE)
+#define session_leave_others(class) ((void)(class))
+#define session_open(pkt, listener) ((void)(pkt))
+#define session_remember(pkt, listener, ruling) ((void)(ruling))
+
 /* NOLINTNEXTLINE(bugprone-suspicious-include) */
 #include "../../bpf/xdp.bpf.c"

@@ -126,6 +126,41 @@ static void test_reset_native(void)
 	check_reset(&live, CLIENT_SIX_ONE, ECHO_IPV6);
 }
 
+/* Datagrams of one socket are one session; those of another one are refused and held. */
+static void test_sessions(void)
+{
+	const char config[] =
+		"interfaces: {srv0: {}}\n"
+		"rate_limiters: {echo-client: {limit: 1, window: 1h}}\n"
+		"listeners:\n"
+		"  echo: {protocol: udp, ports: [7], rate_limiter_name: echo-client}\n"
+		"metrics: {listen: \"127.0.0.1:9466\"}\n";
+	struct ping_result first = {}, second = {};
+	autolive struct live live;
+
+	if (!live_begin(&live, "udp-sessions") || !live_start_echo(&live) ||
+	    !live_start(&live, config) || !ping(&live, CLIENT_ONE, ECHO_IPV4, &first) ||
+	    !ping(&live, CLIENT_ONE, ECHO_IPV4, &second))
+		return;
+	CHECK_EQ("every datagram of the session is answered", first.answered, DATAGRAMS);
+	CHECK_EQ("none of another one is", second.answered, 0);
+	CHECK_EQ("one is let in",
+		 live_metric_now(&live, "stile_ratelimit_decisions_total", "result=\"allowed\""),
+		 1);
+	CHECK_EQ("one is refused",
+		 live_metric_now(&live, "stile_ratelimit_decisions_total", "result=\"limited\""),
+		 1);
+	CHECK_EQ("the others of the first are no events",
+		 live_metric_now(&live, "stile_packets_total", "reason=\"session\""),
+		 DATAGRAMS - 1);
+	CHECK_EQ("nor are those of the second",
+		 live_metric_now(&live, "stile_packets_total", "reason=\"held\""), DATAGRAMS - 1);
+	CHECK_EQ("one is open", live_metric_now(&live, "stile_sessions", "state=\"open\""), 1);
+	CHECK_EQ("one is held", live_metric_now(&live, "stile_sessions", "state=\"held\""), 1);
+	ping_release(&first);
+	ping_release(&second);
+}
+
 CHECK_SUITE(udp, { "reject: silence past the limit", test_drop },
 	    { "reset: port unreachable past the limit", test_reset },
-	    { "reset in native mode", test_reset_native });
+	    { "reset in native mode", test_reset_native }, { "sessions", test_sessions });

@@ -48,7 +48,7 @@ bool prog_counts_read(const struct prog *prog, struct prog_counts *ret_counts)
 		if (is_used(policy, slot))
 			good &= SUM(prog, decisions, slot, ret_counts->decisions[slot]);
 	for (uint32_t slot = 0; slot < STILE_LIMITERS_MAX; slot++)
-		if (policy->limiters[slot].sets)
+		if (policy->limiters[slot].sets || slot == 0)
 			good &= SUM(prog, tables, slot, ret_counts->tables[slot]);
 	return CHECK("the counters can be read", good);
 }

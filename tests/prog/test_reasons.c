@@ -16,6 +16,7 @@ enum port {
 	PORT_COUNTING = 84,
 	PORT_CROWDED = 85,
 	PORT_LOST = 86,
+	PORT_ECHO = 7,
 };
 
 static const char config[] =
@@ -27,13 +28,18 @@ static const char config[] =
 	"  counting: {keys: [], limit: 1, window: 1h, action: count}\n"
 	"  crowded: {limit: 1000, window: 1h, max_keys: 1, max_keys_action: reject}\n"
 	"  lost: {limit: 1, window: 1h}\n"
+	"  session: {keys: [], limit: 1, window: 1h, unit: sessions}\n"
+	"  session-six: {keys: [], limit: 1, window: 1h, unit: sessions}\n"
 	"listeners:\n"
 	"  open: {protocol: tcp, ports: [81]}\n"
 	"  plenty: {protocol: tcp, ports: [82], rate_limiter_name: plenty}\n"
 	"  one: {protocol: tcp, ports: [83], rate_limiter_name: one}\n"
 	"  counting: {protocol: tcp, ports: [84], rate_limiter_name: counting}\n"
 	"  crowded: {protocol: tcp, ports: [85], rate_limiter_name: crowded}\n"
-	"  lost: {protocol: tcp, ports: [86], rate_limiter_name: lost}\n";
+	"  lost: {protocol: tcp, ports: [86], rate_limiter_name: lost}\n"
+	"  echo: {protocol: udp, ports: [7], rate_limiter_name: session}\n"
+	"  echo-six: {protocol: udp, addresses: ['" SERVER_ONE_V6 "'], ports: [7], "
+	"rate_limiter_name: session-six}\n";
 
 static const char config_disabled[] = "enabled: false\n"
 				      "blocked: [198.51.100.0/24, '2001:db8:a::/48']\n"
@@ -173,6 +179,16 @@ static const struct row {
 		.from = { CLIENT_FAR, CLIENT_FAR_V6 },
 		.unattended = true,
 	},
+	[STILE_REASON_SESSION] = {
+		.what = "another datagram of a session passes",
+		.want = "pass session",
+		.spec = { .protocol = IPPROTO_UDP, .dport = PORT_ECHO, .sport = 1 },
+	},
+	[STILE_REASON_HELD] = {
+		.what = "another datagram of a session that was refused is dropped",
+		.want = "drop held",
+		.spec = { .protocol = IPPROTO_UDP, .dport = PORT_ECHO, .sport = 2 },
+	},
 };
 
 static struct {
@@ -194,6 +210,20 @@ static void fill_crowded(void)
 	}
 }
 
+/* One that is let in and one that is refused, over IPv4 and over IPv6. */
+static void open_sessions(void)
+{
+	for (int i = 0; i < 4; i++)
+		CHECK_EQ("a limit of one session lets one in",
+			 prog_passing(&world.prog,
+				      &(struct pkt_spec){ .protocol = IPPROTO_UDP,
+							  .dport = PORT_ECHO,
+							  .sport = (uint16_t)(1 + i / 2),
+							  .ipv6 = i % 2 },
+				      1),
+			 i < 2);
+}
+
 static bool prepare(void)
 {
 	uint32_t lost;
@@ -206,6 +236,7 @@ static bool prepare(void)
 	(void)prog_send(&world.prog, &(struct pkt_spec){ .dport = PORT_ONE });
 	(void)prog_send(&world.prog, &(struct pkt_spec){ .dport = PORT_COUNTING });
 	fill_crowded();
+	open_sessions();
 	lost = prog_limiter(&world.prog, "lost");
 	CHECK_EQ("a limiter loses its table",
 		 bpf_map_delete_elem(prog_map(&world.prog, "limiters"), &lost), 0);

@@ -32,6 +32,7 @@ static void fill(struct snapshot *snapshot)
 	snapshot->interfaces[0].packets.count[STILE_VERDICT_PASS][STILE_REASON_ALLOWED] = 20;
 	snapshot->interfaces[0].packets.count[STILE_VERDICT_REPLY][STILE_REASON_LIMITED] = 80;
 	snapshot->limiters[SLOT_CLIENT].keys = 12;
+	snapshot->sessions = (struct snapshot_sessions){ 17, 4, { 5, 6 } };
 	snapshot->limiters[SLOT_CLIENT].stats.evicted = 3;
 	snapshot->limiters[SLOT_EDGE].stats.full = 4;
 	snapshot->decisions[3].count[STILE_DECISION_ALLOWED] = 20;
@@ -147,6 +148,19 @@ static const struct {
 	  "stile_replies_total{kind=\"reset\"} 80\n"
 	  "stile_replies_total{kind=\"icmp\"} 0\n"
 	  "stile_replies_total{kind=\"failed\"} 0\n" },
+	{ "stile_sessions", "# HELP stile_sessions Sessions on udp that limiters know of.\n"
+			    "# TYPE stile_sessions gauge\n"
+			    "stile_sessions{state=\"open\"} 17\n"
+			    "stile_sessions{state=\"held\"} 4\n" },
+	{ "stile_sessions_evictions_total",
+	  "# HELP stile_sessions_evictions_total Sessions that had to make room for another.\n"
+	  "# TYPE stile_sessions_evictions_total counter\n"
+	  "stile_sessions_evictions_total 5\n" },
+	{ "stile_sessions_full_total",
+	  "# HELP stile_sessions_full_total Sessions that found no room: judged again with each "
+	  "datagram.\n"
+	  "# TYPE stile_sessions_full_total counter\n"
+	  "stile_sessions_full_total 6\n" },
 	{ "stile_config_reloads_total",
 	  "# HELP stile_config_reloads_total Reloads of the configuration.\n"
 	  "# TYPE stile_config_reloads_total counter\n"

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Bounds of the whole: what all listeners share. */
+#include "config_block.h"
+
+#define MAX_SESSIONS_MAX 100000000 /* 1.8 GB of kernel memory */
+
+void config_read_max_sessions(struct config_reader *reader, const struct tree_node *value,
+			      void *object)
+{
+	struct config *config = object;
+	uint64_t n;
+
+	if (config_value_number(reader, value, (struct config_range){ 1, MAX_SESSIONS_MAX }, &n))
+		config->max_sessions = (uint32_t)n;
+}
