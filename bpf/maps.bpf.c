@@ -27,6 +27,8 @@ packets_map stile_packets SEC(".maps");
 decisions_map stile_decisions SEC(".maps");
 tables_map stile_tables SEC(".maps");
 replies_map stile_replies SEC(".maps");
+budget_map stile_budget SEC(".maps");
+shares_map stile_shares SEC(".maps");
 attempts_map stile_attempts SEC(".maps");
 struct flows_map stile_flows SEC(".maps");
 struct limiters_map stile_limiters SEC(".maps");

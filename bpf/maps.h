@@ -80,6 +80,8 @@ typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_decisions,
 typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_table_stats,
 		  STILE_LIMITERS_MAX) tables_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_replies, 1) replies_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_budget_state, 1) budget_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, __u32, 1) shares_map;
 typedef MAP_TRIE(struct stile_source_key, struct stile_source) sources_map;
 typedef MAP_TRIE(struct stile_prefix, struct stile_listed) list_map;
 
@@ -96,6 +98,8 @@ extern packets_map stile_packets SEC(".maps");
 extern decisions_map stile_decisions SEC(".maps");
 extern tables_map stile_tables SEC(".maps");
 extern replies_map stile_replies SEC(".maps");
+extern budget_map stile_budget SEC(".maps");
+extern shares_map stile_shares SEC(".maps");
 extern attempts_map stile_attempts SEC(".maps");
 extern struct flows_map stile_flows SEC(".maps");
 extern struct limiters_map stile_limiters SEC(".maps");

@@ -4,12 +4,12 @@
  * packet is looked at stands in classify.h, and in stile.8.
  */
 #include "account.h"
+#include "answer.h"
 #include "attempt.h"
 #include "charge.h"
 #include "classify.h"
 #include "maps.h"
 #include "parse.h"
-#include "reply.h"
 #include "session.h"
 #include "watchdog.h"
 
@@ -121,12 +121,6 @@ static __always_inline struct ruling judge_packet(struct xdp_md *ctx, struct pkt
 	return class.ruling;
 }
 
-/* A global function, for the sake of the stack, and of what is not answered. As reply(). */
-__attribute__((noinline)) int send_reply(struct xdp_md *ctx, const struct pkt *pkt, __u32 kind)
-{
-	return pkt ? reply(ctx, pkt, kind) : -1;
-}
-
 SEC("xdp")
 int stile_xdp(struct xdp_md *ctx)
 {
@@ -135,13 +129,8 @@ int stile_xdp(struct xdp_md *ctx)
 	struct pkt pkt = {};
 
 	ruling = judge_packet(ctx, &pkt, interface);
-	if (ruling.verdict == STILE_VERDICT_REPLY) {
-		if (send_reply(ctx, &pkt, ruling.reply)) {
-			ruling.verdict = STILE_VERDICT_DROP;
-			ruling.reply = STILE_REPLY_FAILED;
-		}
-		account_reply(ruling.reply);
-	}
+	if (ruling.verdict == STILE_VERDICT_REPLY)
+		answer(ctx, &pkt, &ruling);
 	account_packet(interface, &ruling);
 	if (ruling.verdict == STILE_VERDICT_REPLY)
 		return XDP_TX;

@@ -57,6 +57,7 @@ static int open_kept(const struct pins *pins, uint64_t generation, struct loader
 		{ { "replies", sizeof(__u32), sizeof(struct stile_replies) }, &kept->replies },
 		{ { "attempts", sizeof(__u32), sizeof(struct stile_attempt) }, &kept->attempts },
 		{ { "flows", sizeof(__u32), sizeof(struct stile_flow_set) }, &kept->flows },
+		{ { "budget", sizeof(__u32), sizeof(struct stile_budget_state) }, &kept->budget },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
@@ -274,8 +275,8 @@ int apply_previous_carry(const struct pins *pins, const struct apply_previous *p
 void apply_previous_release(struct apply_previous *previous)
 {
 	struct loader_kept *kept = &previous->kept;
-	int *const fds[] = { &kept->packets, &kept->decisions, &kept->tables,
-			     &kept->replies, &kept->attempts,  &kept->flows };
+	int *const fds[] = { &kept->packets,  &kept->decisions, &kept->tables, &kept->replies,
+			     &kept->attempts, &kept->flows,	&kept->budget };
 
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		fd_release(fds[i]);

@@ -155,17 +155,18 @@ static json_t *in_force(const struct check *check)
 {
 	const struct config *config = check->config;
 
-	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:s?, s:i, s:s, s:{s:o, s:s}}",
-			 "enabled", config->enabled, "interfaces", interfaces(config), "trusted",
-			 prefixes(config->trusted, config->n_trusted), "blocked",
-			 prefixes(config->blocked, config->n_blocked), "rate_limiters",
-			 limiters(check), "listeners", listeners(config), "max_sessions",
-			 (json_int_t)config->max_sessions, "session_memory_bytes",
-			 (json_int_t)policy_session_bytes(check->policy), "metrics_host",
-			 config->metrics_host, "metrics_port", config->metrics_port, "on_stop",
-			 config->keep_on_stop ? "keep" : "detach", "watchdog", "after_seconds",
-			 reading_seconds(config->watchdog.after), "then",
-			 policy_watchdog_names[config->watchdog.then]);
+	return json_pack(
+		"{s:b, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:s?, s:i, s:s, s:{s:o, s:s}}",
+		"enabled", config->enabled, "interfaces", interfaces(config), "trusted",
+		prefixes(config->trusted, config->n_trusted), "blocked",
+		prefixes(config->blocked, config->n_blocked), "rate_limiters", limiters(check),
+		"listeners", listeners(config), "max_sessions", (json_int_t)config->max_sessions,
+		"replies_per_second", (json_int_t)config->replies_per_second,
+		"session_memory_bytes", (json_int_t)policy_session_bytes(check->policy),
+		"metrics_host", config->metrics_host, "metrics_port", config->metrics_port,
+		"on_stop", config->keep_on_stop ? "keep" : "detach", "watchdog", "after_seconds",
+		reading_seconds(config->watchdog.after), "then",
+		policy_watchdog_names[config->watchdog.then]);
 }
 
 int check_print_json(const struct check *check)

@@ -290,6 +290,11 @@ static int print_settings(const struct check *check, FILE *out)
 		table_print_cell(&table, "none");
 	table_print_cell(&table, "on stop");
 	table_print_cell(&table, config->keep_on_stop ? "protection stays in force" : "detach");
+	table_print_cell(&table, "answers");
+	if (config->replies_per_second)
+		table_print_cell(&table, "up to %u a second", config->replies_per_second);
+	else
+		table_print_cell(&table, "none");
 	add_watchdog(&table, &config->watchdog);
 	add_sessions(&table, check);
 	err = table_print_write(&table, out);

@@ -210,12 +210,12 @@ static const struct config_field fields[] = {
 	{ "rate_limiters", config_read_limiters },
 	{ "listeners", config_read_listeners },
 	{ "max_sessions", config_read_max_sessions },
+	{ "replies_per_second", config_read_replies },
 	{ "metrics", read_metrics },
 	{ "control", read_control },
 	{ "log", read_log },
 	{ "on_stop", read_on_stop },
 	{ "watchdog", read_watchdog },
-	{ "replies_per_second", NULL },
 	{ NULL, NULL },
 };
 
@@ -232,6 +232,7 @@ static int init(struct config *config)
 		.metrics_host = strdup(METRICS_HOST),
 		.metrics_port = METRICS_PORT,
 		.max_sessions = CONFIG_MAX_SESSIONS,
+		.replies_per_second = CONFIG_REPLIES,
 	};
 	return config->metrics_host ? 0 : -ENOMEM;
 }

@@ -60,12 +60,11 @@ struct config_limiter {
 	uint64_t limit;	 /* events per window; 0: not given, an error of policy.h */
 	uint64_t window; /* ns */
 	uint64_t burst;	 /* tokens; 0: not given, = limit */
-	struct place limit_place, window_place, burst_place, ipv6_prefix_place;
+	struct place limit_place, window_place, burst_place, ipv6_prefix_place, unit_place;
 	bool keyed; /* false: keys: [] */
 	uint8_t ipv4_prefix, ipv6_prefix;
 	bool has_unit;
 	enum stile_unit unit; /* where has_unit */
-	struct place unit_place;
 	enum stile_action action;
 	uint32_t max_keys;
 	enum stile_full full;
@@ -106,8 +105,7 @@ struct config_watchdog {
 enum config_log_level { CONFIG_LOG_ERROR, CONFIG_LOG_WARNING, CONFIG_LOG_INFO, CONFIG_LOG_DEBUG };
 
 struct config {
-	bool enabled;
-	bool keep_on_stop; /* on_stop: keep */
+	bool enabled, keep_on_stop; /* on_stop: keep */
 	struct config_watchdog watchdog;
 	enum config_log_level log_level;
 	bool log_json;
@@ -122,7 +120,7 @@ struct config {
 	size_t n_limiters;
 	struct config_listener *listeners;
 	size_t n_listeners;
-	uint32_t max_sessions;
+	uint32_t max_sessions, replies_per_second;
 };
 
 /*

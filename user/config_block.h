@@ -50,6 +50,7 @@ config_field_read config_read_limiters, config_read_listeners, config_read_inter
 
 /* config_bounds.c, into struct config. */
 #define CONFIG_MAX_SESSIONS 1000000
-config_field_read config_read_max_sessions;
+#define CONFIG_REPLIES 100000
+config_field_read config_read_max_sessions, config_read_replies;
 
 #endif /* STILE_CONFIG_BLOCK_H */

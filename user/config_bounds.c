@@ -13,3 +13,13 @@ void config_read_max_sessions(struct config_reader *reader, const struct tree_no
 	if (config_value_number(reader, value, (struct config_range){ 1, MAX_SESSIONS_MAX }, &n))
 		config->max_sessions = (uint32_t)n;
 }
+
+void config_read_replies(struct config_reader *reader, const struct tree_node *value, void *object)
+{
+	struct config *config = object;
+	uint64_t n;
+
+	if (config_value_number(reader, value, (struct config_range){ 0, STILE_TOKEN_RATE_MAX },
+				&n))
+		config->replies_per_second = (uint32_t)n;
+}

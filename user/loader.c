@@ -39,7 +39,7 @@ struct loader_map {
 	struct bpf_map *map;
 };
 
-#define LOADER_MAPS 15
+#define LOADER_MAPS 17
 
 static void list_maps(const struct stile_bpf *skeleton, struct loader_map ret_maps[LOADER_MAPS])
 {
@@ -58,6 +58,8 @@ static void list_maps(const struct stile_bpf *skeleton, struct loader_map ret_ma
 		{ "replies", skeleton->maps.stile_replies },
 		{ "attempts", skeleton->maps.stile_attempts },
 		{ "flows", skeleton->maps.stile_flows },
+		{ "budget", skeleton->maps.stile_budget },
+		{ "shares", skeleton->maps.stile_shares },
 		{ "limiters", skeleton->maps.stile_limiters },
 	};
 
@@ -93,6 +95,7 @@ static int reuse_kept(struct stile_bpf *skeleton, const struct loader_kept *kept
 		{ skeleton->maps.stile_replies, kept->replies },
 		{ skeleton->maps.stile_attempts, kept->attempts },
 		{ skeleton->maps.stile_flows, kept->flows },
+		{ skeleton->maps.stile_budget, kept->budget },
 	};
 	int error;
 

@@ -10,6 +10,8 @@
 #include "policy_build.h"
 #include "util.h"
 
+#define BATCH_MAX 64 /* answers */
+
 static const struct stile_policy no_policy;
 
 bool policy_prefix_is_same(const struct prefix *a, const struct prefix *b)
@@ -134,6 +136,19 @@ int policy_build_lists(struct policy_build *build)
 	return 0;
 }
 
+/* A CPU draws a thousandth of a second's answers at once, but no more than are sent in a moment. */
+static void build_budget(struct policy_build *build)
+{
+	const uint64_t second = 1000000000ULL << STILE_TOKEN_SHIFT;
+	struct stile_budget *budget = &build->policy->kernel.budget;
+	uint32_t limit = build->config->replies_per_second, batch = limit / 1024;
+
+	budget->limit = limit;
+	budget->token = limit ? (second + limit - 1) / limit : second;
+	budget->depth = limit * budget->token;
+	budget->batch = batch < 1 ? 1 : batch > BATCH_MAX ? BATCH_MAX : batch;
+}
+
 static void build_head(struct policy_build *build)
 {
 	const struct policy_machine *machine = build->machine;
@@ -146,6 +161,7 @@ static void build_head(struct policy_build *build)
 	kernel->tick = machine->tick;
 	kernel->tick_base = machine->tick_base;
 	kernel->enabled = build->config->enabled;
+	build_budget(build);
 	kernel->watchdog = (__u8)build->config->watchdog.then;
 	kernel->watchdog_after = build->config->watchdog.after;
 	if (previous->generation) {

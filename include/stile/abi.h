@@ -128,6 +128,15 @@ struct stile_interface {
 };
 STILE_SIZE(struct stile_interface, 24);
 
+/* How many answers may be sent, see bpf/budget.h. */
+struct stile_budget {
+	__u64 token; /* time of one answer, 1/64 ns, rounded up */
+	__u64 depth; /* a second's worth of them */
+	__u32 limit; /* answers per second */
+	__u32 batch; /* that a CPU draws at once */
+};
+STILE_SIZE(struct stile_budget, 24);
+
 /* The whole policy, compiled into the program as read-only data and pinned with it. */
 struct stile_policy {
 	__u32 version;	  /* STILE_ABI_VERSION */
@@ -145,12 +154,13 @@ struct stile_policy {
 	__u64 flow_keys[STILE_FLOW_KEYS]; /* of the hash that finds sessions */
 	__u32 flow_sets;		  /* of stile_flows; 0: no limiter counts sessions */
 	__u32 max_sessions;
+	struct stile_budget budget;
 	struct stile_interface interfaces[STILE_INTERFACES_MAX];
 	struct stile_limiter limiters[STILE_LIMITERS_MAX];
 	struct stile_listener listeners[STILE_LISTENERS_MAX];
 	struct stile_attachment attachments[STILE_ATTACHMENTS_MAX];
 };
-STILE_SIZE(struct stile_policy, 72 + 88 + 16 * 24 + 64 * 112 + 256 * 80 + 1024 * 4);
+STILE_SIZE(struct stile_policy, 72 + 88 + 24 + 16 * 24 + 64 * 112 + 256 * 80 + 1024 * 4);
 
 /*
  * A set of buckets: one limiter's table is an array of these, and one set is two cache lines.
@@ -273,6 +283,13 @@ STILE_SIZE(struct stile_table_stats, 16);
 struct stile_replies {
 	__u64 count[_STILE_REPLY_MAX];
 };
+
+/* stile_budget (array of one): what all CPUs draw answers from; stile_shares: what each has left. */
+struct stile_budget_state {
+	__u64 state; /* as of a token bucket, see bpf/bucket.h */
+	__u64 reserved[7];
+};
+STILE_SIZE(struct stile_budget_state, 64);
 
 /* Both clocks at one moment (clock.bpf.c). */
 struct stile_clock_sample {

@@ -50,7 +50,8 @@
 #define STILE_REPLIES(X)                                                                           \
 	X(RESET, "reset", "a TCP RST")                                                             \
 	X(ICMP, "icmp", "an ICMP or ICMPv6 port unreachable")                                      \
-	X(FAILED, "failed", "an answer that could not be built: the packet was dropped instead")
+	X(FAILED, "failed", "an answer that could not be built: the packet was dropped instead")   \
+	X(WITHHELD, "withheld", "an answer past replies_per_second: the packet was dropped instead")
 
 /* The formatter cannot read a list within an enum. */
 /* clang-format off */

@@ -55,6 +55,7 @@ static void keep(const struct load *previous, const struct policy *next,
 	ret_kept->tables = load_map(previous, "tables");
 	ret_kept->replies = load_map(previous, "replies");
 	ret_kept->attempts = load_map(previous, "attempts");
+	ret_kept->budget = load_map(previous, "budget");
 	if (previous->policy.kernel.flow_sets == next->kernel.flow_sets)
 		ret_kept->flows = load_map(previous, "flows");
 	for (size_t slot = 0; slot < STILE_LIMITERS_MAX; slot++) {

@@ -147,7 +147,8 @@ static const struct {
 	  "# TYPE stile_replies_total counter\n"
 	  "stile_replies_total{kind=\"reset\"} 80\n"
 	  "stile_replies_total{kind=\"icmp\"} 0\n"
-	  "stile_replies_total{kind=\"failed\"} 0\n" },
+	  "stile_replies_total{kind=\"failed\"} 0\n"
+	  "stile_replies_total{kind=\"withheld\"} 0\n" },
 	{ "stile_sessions", "# HELP stile_sessions Sessions on udp that limiters know of.\n"
 			    "# TYPE stile_sessions gauge\n"
 			    "stile_sessions{state=\"open\"} 17\n"

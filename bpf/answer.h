@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Whether an answer is sent, and that it is counted; what it is made of stands in reply.h. */
+#ifndef STILE_BPF_ANSWER_H
+#define STILE_BPF_ANSWER_H
+
+#include "account.h"
+#include "budget.h"
+#include "maps.h"
+#include "reply.h"
+
+#define ANSWER_TRIES 8 /* races that a draw may lose before its packet is not answered */
+
+static __always_inline __u32 answer_draw(struct stile_budget_state *bucket)
+{
+	const struct stile_budget *budget = (const struct stile_budget *)&policy.budget;
+	__u64 now = bpf_jiffies64() * policy.tick + policy.tick_base, state, next;
+	__u32 try, n;
+
+	for (try = 0; try < ANSWER_TRIES; try++) {
+		state = load_once(bucket->state);
+		n = budget_grant(budget, state, now, &next);
+		if (n == 0 || __sync_val_compare_and_swap(&bucket->state, state, next) == state)
+			return n;
+	}
+	return 0;
+}
+
+/* Whether one more answer may be sent. A global function: few packets are answered. */
+__attribute__((noinline)) int answer_is_due(void)
+{
+	struct stile_budget_state *bucket;
+	__u32 zero = 0, *share;
+
+	bucket = bpf_map_lookup_elem(&stile_budget, &zero);
+	share = bpf_map_lookup_elem(&stile_shares, &zero);
+	if (!bucket || !share)
+		return false;
+	if (*share == 0)
+		*share = answer_draw(bucket);
+	if (*share == 0)
+		return false;
+	*share -= 1;
+	return true;
+}
+
+/* A global function, for the sake of the stack, and of what is not answered. As reply(). */
+__attribute__((noinline)) int answer_build(struct xdp_md *ctx, const struct pkt *pkt, __u32 kind)
+{
+	return pkt ? reply(ctx, pkt, kind) : -1;
+}
+
+/* Makes the frame its answer, or a packet to drop where there is none to be sent. */
+static __always_inline void answer(struct xdp_md *ctx, const struct pkt *pkt, struct ruling *ruling)
+{
+	bool withheld = !answer_is_due();
+
+	if (withheld || answer_build(ctx, pkt, ruling->reply)) {
+		ruling->verdict = STILE_VERDICT_DROP;
+		ruling->reply = withheld ? STILE_REPLY_WITHHELD : STILE_REPLY_FAILED;
+	}
+	account_reply(ruling->reply);
+}
+
+#endif /* STILE_BPF_ANSWER_H */
