@@ -284,7 +284,7 @@ struct stile_replies {
 	__u64 count[_STILE_REPLY_MAX];
 };
 
-/* stile_budget (array of one): what all CPUs draw answers from; stile_shares: what each has left. */
+/* stile_budget (array of one): what all CPUs draw answers from. stile_shares: what each has. */
 struct stile_budget_state {
 	__u64 state; /* as of a token bucket, see bpf/bucket.h */
 	__u64 reserved[7];
