@@ -12,6 +12,7 @@
 
 #include <stile/abi.h>
 
+#include "config_part.h"
 #include "diag.h"
 #include "prefix.h"
 
@@ -39,21 +40,6 @@ struct config_interface {
 	struct config_judges judges;
 };
 
-/* What policies ask of a limiter or a listener, and a draft may not know. */
-enum config_part {
-	CONFIG_LIMIT = 1 << 0,
-	CONFIG_WINDOW = 1 << 1,
-	CONFIG_BURST = 1 << 2,
-	CONFIG_ALGORITHM = 1 << 3,
-	CONFIG_UNIT = 1 << 4,
-	CONFIG_PROTOCOL = 1 << 5,
-	CONFIG_ADDRESSES = 1 << 6,
-	CONFIG_PORTS = 1 << 7,
-};
-
-/* Limits and bursts beyond it are kept as this: no algorithm takes them. */
-#define CONFIG_COUNT_OVER UINT64_C(36000000001)
-
 struct config_limiter {
 	struct config_name name;
 	enum stile_algorithm algorithm;
@@ -66,6 +52,7 @@ struct config_limiter {
 	bool has_unit;
 	enum stile_unit unit; /* where has_unit */
 	enum stile_action action;
+	struct place close_place, response_place; /* of action: close, and response; line 0: none */
 	uint32_t max_keys;
 	enum stile_full full;
 	unsigned int unsure; /* in a draft: each config_part that is not what the file says */

@@ -52,6 +52,26 @@ static const char *elsewhere(const char *name)
 	return NULL;
 }
 
+/* What to do as long as a key is not supported. */
+static const char *way_out(const char *name)
+{
+	static const struct {
+		const char *name, *instead;
+	} keys[] = {
+		{ "app_protocol", "who is refused gets a reset on tcp and silence on udp" },
+		{ "listen_backlog",
+		  "the service itself asks for its backlog, and net.core.somaxconn bounds it" },
+		{ "accept_queue_limit", "a limiter with keys: [] bounds what the service gets" },
+		{ "prove_sources",
+		  "net.ipv4.tcp_syncookies proves sources once the service's backlog is full" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (strcmp(name, keys[i].name) == 0)
+			return keys[i].instead;
+	return NULL;
+}
+
 /* Names of those that are supported, or of all, ended by NULL. */
 static void list_fields(const struct config_block *block, bool all,
 			const char *names[FIELDS_MAX + 1])
@@ -117,11 +137,15 @@ static unsigned int read_field(struct config_reader *reader, const struct tree_n
 	const char *name = tree_text(reader->tree, key);
 	const struct config_field *field = find_field(block, name);
 	size_t before = reader->n_mistakes;
+	const char *instead;
 
 	if (!field)
 		return refuse_key(reader, key, block);
 	if (!field->read) {
-		config_value_mistake(reader, key->place, "'%s' is not supported yet", field->name);
+		instead = way_out(name);
+		config_value_mistake(reader, key->place,
+				     "'%s' is not supported yet: leave it out%s%s", name,
+				     instead ? "; " : "", instead ? instead : "");
 	} else {
 		reader->key = field->name;
 		field->read(reader, value, object);

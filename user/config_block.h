@@ -45,6 +45,9 @@ void config_limiter_init(struct config_limiter *limiter);
 void config_listener_init(struct config_listener *listener);
 void config_listener_release(struct config_listener *listener);
 
+/* Keys of a limiter, in config_response.c. */
+config_field_read config_read_response, config_read_missing_key, config_read_policy_headers;
+
 /* Maps of names to such blocks, read into struct config. */
 config_field_read config_read_limiters, config_read_listeners, config_read_interfaces;
 

@@ -25,22 +25,34 @@ static void read_algorithm(struct config_reader *reader, const struct tree_node 
 
 static void read_action(struct config_reader *reader, const struct tree_node *value, void *object)
 {
-	static const char *const later[] = { "close", NULL };
-	const struct config_words words = { policy_action_names, later };
+	const struct config_words words = { policy_action_names, NULL };
 	struct config_limiter *limiter = object;
 	unsigned int action;
 
+	/* What close is for the client that is refused: an end at once on TCP, silence on UDP. */
+	if (config_value_is(reader, value, "close")) {
+		limiter->action = STILE_ACTION_REJECT;
+		limiter->close_place = value->place;
+		return;
+	}
 	if (config_value_word(reader, value, words, &action))
 		limiter->action = (enum stile_action)action;
 }
 
 static void read_unit(struct config_reader *reader, const struct tree_node *value, void *object)
 {
-	static const char *const later[] = { "packets", "requests", NULL };
+	static const char *const later[] = { "packets", NULL };
 	const struct config_words words = { policy_unit_names, later };
 	struct config_limiter *limiter = object;
 	unsigned int unit;
 
+	if (config_value_is(reader, value, "requests")) {
+		config_value_mistake(
+			reader, value->place,
+			"unit: 'requests' are read by an HTTP proxy, within a "
+			"connection: Stile decides at its first packet; use connections");
+		return;
+	}
 	if (!config_value_word(reader, value, words, &unit))
 		return;
 	limiter->unit = (enum stile_unit)unit;
@@ -193,9 +205,9 @@ static const struct config_field fields[] = {
 	{ "action", read_action },
 	{ "max_keys", read_max_keys },
 	{ "max_keys_action", read_full },
-	{ "response", NULL },
-	{ "missing_key", NULL },
-	{ "policy_headers", NULL },
+	{ "response", config_read_response },
+	{ "missing_key", config_read_missing_key },
+	{ "policy_headers", config_read_policy_headers },
 	{ NULL, NULL },
 };
 

@@ -186,11 +186,6 @@ static bool add_judge(struct config_reader *reader, const struct tree_node *node
 	return true;
 }
 
-static bool is_none(const struct config_reader *reader, const struct tree_node *node)
-{
-	return node->kind == TREE_SCALAR && strcmp(tree_text(reader->tree, node), "none") == 0;
-}
-
 bool config_value_judges(struct config_reader *reader, const struct tree_node *node,
 			 bool allow_none, struct config_judges *ret_judges)
 {
@@ -201,7 +196,7 @@ bool config_value_judges(struct config_reader *reader, const struct tree_node *n
 	const struct tree_node *item;
 	bool good = true;
 
-	if (is_none(reader, node)) {
+	if (config_value_is(reader, node, "none")) {
 		judges.none = allow_none;
 		if (allow_none)
 			*ret_judges = judges;

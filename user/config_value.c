@@ -67,6 +67,12 @@ const char *config_value_text(struct config_reader *reader, const struct tree_no
 	return NULL;
 }
 
+bool config_value_is(const struct config_reader *reader, const struct tree_node *node,
+		     const char *word)
+{
+	return node->kind == TREE_SCALAR && strcmp(tree_text(reader->tree, node), word) == 0;
+}
+
 const struct tree_node *config_value_item(struct config_reader *reader,
 					  const struct tree_node *node, struct tree_walk *walk,
 					  const char *expected)

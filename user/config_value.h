@@ -34,6 +34,10 @@ __attribute__((format(printf, 3, 4))) void config_value_refuse(struct config_rea
 const char *config_value_text(struct config_reader *reader, const struct tree_node *node,
 			      const char *expected);
 
+/* Whether the value is just that word. */
+bool config_value_is(const struct config_reader *reader, const struct tree_node *node,
+		     const char *word);
+
 /* The items of a list, or a single value as if it were a list of one. NULL at the end. */
 const struct tree_node *config_value_item(struct config_reader *reader,
 					  const struct tree_node *node, struct tree_walk *walk,

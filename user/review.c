@@ -108,6 +108,16 @@ static void warn_limiter(const struct config_limiter *limiter, struct diag *diag
 {
 	const char *name = limiter->name.text;
 
+	if (limiter->close_place.line)
+		diag_warning(diag, limiter->close_place,
+			     "action: close of '%s' is not supported yet: it acts as reject, a "
+			     "reset on tcp and silence on udp",
+			     name);
+	if (limiter->response_place.line)
+		diag_warning(diag, limiter->response_place,
+			     "response of '%s' has no effect yet: a client that is refused is not "
+			     "answered in HTTP",
+			     name);
 	if (!limiter->keyed)
 		return;
 	if (limiter->ipv6_prefix > 64)
