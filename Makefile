@@ -19,7 +19,7 @@ FUZZ_SECONDS ?= 20
 ARGS ?=
 V ?= 0
 
-LIBS := libbpf yaml-0.1 libevent jansson libsystemd libmnl
+LIBS := libbpf yaml-0.1 libevent jansson libsystemd libmnl libseccomp
 WARN := -Wall -Wextra -Wshadow $(WERROR)
 HOST := -std=gnu11 -D_GNU_SOURCE $(WARN) -MMD -MP -Iinclude -iquote $(O) \
 	$(shell $(PKG_CONFIG) --cflags $(LIBS))
@@ -78,7 +78,7 @@ $(O)/test-unit-clang: $(call objs,clang,$(wildcard tests/unit/*.c)) $(O)/clang/t
 	$(call say,LINK)$(CLANG) $(SANITIZE) $^ $(LDLIBS) $(CUNIT) -o $@
 $(O)/test-prog: $(call objs,asan,$(wildcard tests/prog/*.c) user/loader.c) $(O)/asan/tests.a $(O)/asan/lib.a
 	$(call say,LINK)$(CC) $(SANITIZE) $^ $(LDLIBS) $(CUNIT) -o $@
-$(O)/test-live: $(call objs,plain,$(wildcard tests/live/*.c)) $(O)/plain/tests.a
+$(O)/test-live: $(call objs,plain,$(wildcard tests/live/*.c) user/sandbox.c) $(O)/plain/tests.a
 	$(call say,LINK)$(CC) $(CFLAGS) $^ $(LDLIBS) $(CUNIT) -o $@
 $(O)/fuzz/%: $(O)/clang/tests/fuzz/%.o $(O)/clang/lib.a
 	@mkdir -p $(@D)

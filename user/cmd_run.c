@@ -23,7 +23,6 @@
 #include "log.h"
 #include "notify.h"
 #include "pidfile.h"
-#include "privilege.h"
 #include "util.h"
 
 enum run_event { RUN_TERM, RUN_INT, RUN_HUP, RUN_TICK, RUN_WATCHDOG, RUN_EVENTS };
@@ -39,7 +38,9 @@ int run_load(struct run *run, struct diag *diag)
 	if (error)
 		return error;
 	log_setup(config.log_level, config.log_json);
-	error = run_servers_bind(run, &config, diag, &servers);
+	error = run_user_find(run, &config, diag);
+	if (error == 0)
+		error = run_servers_bind(run, &config, diag, &servers);
 	if (error == 0)
 		error = apply_config(run->pins, &config, diag, &applied);
 	if (error) {
@@ -143,6 +144,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 
 	(void)fd;
 	(void)what;
+	run_user_watch();
 	run_links_retry(run);
 	result = apply_heartbeat(run->pins);
 	if (result >= 0)
@@ -218,17 +220,11 @@ static int start(struct run *run)
 	if (run->http)
 		log_info("metrics on %s port %u", run->config.metrics_host, http_port(run->http));
 	run->counts.last_reload_ok = true;
+	error = run_user_become(run);
+	if (error)
+		return error;
 	run_tell_manager(run);
 	return 0;
-}
-
-static void give_up_privileges(void)
-{
-	int error = privilege_drop();
-
-	if (error)
-		log_warning("give up privileges that are not needed any more: %s",
-			    strerror(-error));
 }
 
 static int stop(struct run *run)
@@ -260,7 +256,6 @@ static int serve(struct run *run)
 	if (!run->base || !add_events(run, events))
 		log_error("event loop: %s", strerror(ENOMEM));
 	else if (start(run) == 0) {
-		give_up_privileges();
 		run_links_follow(run);
 		if (event_base_dispatch(run->base) < 0)
 			log_error("event loop: %s", strerror(errno));

@@ -12,6 +12,7 @@
 #include "metrics.h"
 #include "netif.h"
 #include "pins.h"
+#include "privilege.h"
 
 struct control;
 struct event;
@@ -51,7 +52,9 @@ struct run {
 	struct http *http;	     /* NULL: no metrics server */
 	struct control *control;     /* NULL before the first load */
 	char control_path[PATH_MAX]; /* where it is, whatever the configuration says by now */
-	int lists_error;	     /* of the last look at the lists, told once */
+	struct privilege_user user;  /* to become */
+	char user_name[STILE_NAME_SIZE];
+	int lists_error; /* of the last look at the lists, told once */
 };
 
 /* Reads the configuration. 0 or -errno with the mistakes in @diag, which it names. */
@@ -84,6 +87,14 @@ void run_servers_free(struct run_servers *servers);
 /* Puts them in the place of those of run->config, which is still the one before. */
 void run_servers_adopt(struct run *run, const struct config *next, struct run_servers *servers,
 		       struct diag *diag);
+
+/*
+ * Finds out whom the daemon is to run as: what cannot be is in @diag. And becomes it, for good,
+ * with the privileges and system calls that are left to it; what was refused of those is logged.
+ */
+int run_user_find(struct run *run, const struct config *config, struct diag *diag);
+int run_user_become(const struct run *run);
+void run_user_watch(void);
 
 /* Follows interfaces from here on: what becomes of them is logged, what appears is attached. */
 void run_links_follow(struct run *run);

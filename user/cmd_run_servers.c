@@ -105,6 +105,28 @@ static const char *control_path(const struct run *run, const struct config *conf
 	return config->control ? config->control : run->pins->control;
 }
 
+/* A group that is named may ask too. */
+static int share_control(const struct config *config, const struct control *control,
+			 struct diag *diag)
+{
+	const struct config_name *group = &config->control_group;
+	gid_t gid;
+	int error;
+
+	if (!*group->text)
+		return 0;
+	error = privilege_find_group(group->text, &gid);
+	if (error)
+		diag_error(diag, group->place, "control_group: there is no group '%s'",
+			   group->text);
+	else
+		error = control_share(control, gid);
+	if (error && error != -ENOENT)
+		diag_error(diag, group->place, "control_group: give the socket to '%s': %s",
+			   group->text, strerror(-error));
+	return error;
+}
+
 /* A reload may have been asked for by this very socket, so it stays as it is until the end. */
 static int bind_control(struct run *run, const struct config *next, struct diag *diag,
 			struct control **ret_control)
@@ -116,12 +138,17 @@ static int bind_control(struct run *run, const struct config *next, struct diag 
 		if (strcmp(path, run->control_path) != 0)
 			diag_warning(diag, nowhere,
 				     "control: the socket moves to '%s' at the next start", path);
+		if (strcmp(next->control_group.text, run->config.control_group.text) != 0)
+			diag_warning(diag, next->control_group.place,
+				     "control_group: the socket changes hands at the next start");
 		return 0;
 	}
 	error = control_listen(run->base, path, handle_request, run, ret_control);
-	if (error)
+	if (error) {
 		diag_error(diag, nowhere, "control: listen on '%s': %s", path, strerror(-error));
-	return error;
+		return error;
+	}
+	return share_control(next, *ret_control, diag);
 }
 
 int run_servers_bind(struct run *run, const struct config *next, struct diag *diag,

@@ -213,8 +213,10 @@ static const struct config_field fields[] = {
 	{ "replies_per_second", config_read_replies },
 	{ "metrics", read_metrics },
 	{ "control", read_control },
+	{ "control_group", config_read_control_group },
 	{ "log", read_log },
 	{ "on_stop", read_on_stop },
+	{ "user", config_read_user },
 	{ "watchdog", read_watchdog },
 	{ NULL, NULL },
 };

@@ -98,7 +98,9 @@ struct config {
 	bool log_json;
 	char *metrics_host; /* NULL: no metrics server */
 	uint16_t metrics_port;
-	char *control; /* path of the control socket; NULL: the instance's own */
+	char *control;			  /* path of the control socket; NULL: the instance's own */
+	struct config_name control_group; /* that may use it too; "": none */
+	struct config_name user;	  /* to run as; "": not given */
 	struct config_interface *interfaces;
 	size_t n_interfaces;
 	struct config_prefix *trusted, *blocked;

@@ -56,4 +56,7 @@ config_field_read config_read_limiters, config_read_listeners, config_read_inter
 #define CONFIG_REPLIES 100000
 config_field_read config_read_max_sessions, config_read_replies;
 
+/* Keys of the daemon itself. */
+config_field_read config_read_user, config_read_control_group;
+
 #endif /* STILE_CONFIG_BLOCK_H */

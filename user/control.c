@@ -175,6 +175,13 @@ int control_listen(struct event_base *base, const char *path, control_handler *h
 	return 0;
 }
 
+int control_share(const struct control *control, gid_t gid)
+{
+	if (chown(control->path, (uid_t)-1, gid) < 0 || chmod(control->path, 0660) < 0)
+		return -errno;
+	return 0;
+}
+
 void control_free(struct control *control)
 {
 	struct stat found;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The control socket: one request a connection, a line of text ("reload"), answered by a status
- * line ("ok" or "failed") and any text, then closed. Mode 0600: whoever may open it may ask.
+ * line ("ok" or "failed") and any text, then closed. Mode 0600, or 0660 of a group:
+ * whoever may open it may ask.
  */
 #ifndef STILE_CONTROL_H
 #define STILE_CONTROL_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct event_base;
 struct control;
@@ -20,6 +22,9 @@ typedef bool control_handler(const char *request, char **ret_text, void *context
  */
 int control_listen(struct event_base *base, const char *path, control_handler *handler,
 		   void *context, struct control **ret_control);
+
+/* Lets that group ask too. 0 or negative errno. */
+int control_share(const struct control *control, gid_t gid);
 
 /* Removes the socket, where it is still this one. Before @base is freed. */
 void control_free(struct control *control);

@@ -65,7 +65,7 @@ int pidfile_take(const char *path, pid_t *ret_other)
 
 	make_parent(path);
 	for (;;) {
-		autofd int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+		autofd int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 
 		if (fd < 0)
 			return -errno;

@@ -21,8 +21,6 @@
 #include "pins.h"
 #include "util.h"
 
-#define PINS_STILE PINS_BPFFS "/stile"
-#define PINS_RUN "/run/stile"
 #define INSTANCE_LENGTH_MAX 32
 
 /* Formats a path. 0 or -ENAMETOOLONG. */
@@ -161,7 +159,7 @@ int pins_lock(const struct pins *pins)
 {
 	parent_make(pins->lock);
 	for (;;) {
-		autofd int fd = open(pins->lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		autofd int fd = open(pins->lock, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 		int result;
 
 		if (fd < 0)

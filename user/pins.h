@@ -16,10 +16,12 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define PINS_DEFAULT_INSTANCE "default"
 #define PINS_BPFFS "/sys/fs/bpf"
 #define PINS_STILE PINS_BPFFS "/stile"
+#define PINS_RUN "/run/stile"
 #define PINS_LINK "link-"
 #define PINS_MODE "mode-"
 #define PINS_MODE_SIZE 16 /* bytes of a mode's name, its NUL included */
@@ -83,6 +85,12 @@ int pins_read_mode(const struct pins *pins, const char *ifname, char ret_mode[PI
 
 /* Removes the pin of a link, and what is noted of it. 0, also where there is none. */
 int pins_remove_link(const struct pins *pins, const char *ifname);
+
+/*
+ * Gives all of it to a user, with the folders that the instance shares with others. Without a
+ * folder of its own it could not put things in force again after a detach by root.
+ */
+int pins_give(const struct pins *pins, uid_t uid, gid_t gid);
 
 /* Removes the root and the lock where nothing is pinned, after a start that was refused. */
 void pins_remove_empty(const struct pins *pins);

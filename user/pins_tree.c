@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "pins.h"
+#include "util.h"
 
 /* The name that was pinned as @pinned, which is not shorter. */
 static void name_unescape(const char *pinned, char *ret_name)
@@ -274,11 +275,58 @@ static int remove_link(const char *ifname, void *context)
 	return pins_remove_link(context, ifname);
 }
 
-/* The lock is held, so that nobody is about to pin something. */
+struct owner {
+	const struct pins *pins;
+	uid_t uid;
+	gid_t gid;
+};
+
+static int give(int directory, const char *name, const struct owner *owner)
+{
+	return fchownat(directory, name, owner->uid, owner->gid, AT_SYMLINK_NOFOLLOW) < 0 ? -errno
+											  : 0;
+}
+
+static int give_entry(int directory, const char *name, void *context)
+{
+	return give(directory, name, context);
+}
+
+static int give_generation(uint64_t generation, void *context)
+{
+	const struct owner *owner = context;
+	char path[PATH_MAX];
+
+	if (pins_path(owner->pins, generation, NULL, path) < 0)
+		return -ENAMETOOLONG;
+	return directory_each(path, give_entry, context);
+}
+
+int pins_give(const struct pins *pins, uid_t uid, gid_t gid)
+{
+	const char *const folders[] = { pins->root, PINS_STILE, PINS_RUN };
+	struct owner owner = { pins, uid, gid };
+	int result;
+
+	result = pins_each_generation(pins, give_generation, &owner);
+	if (result == 0)
+		result = directory_each(pins->root, give_entry, &owner);
+	for (size_t i = 0; i < ARRAY_SIZE(folders) && result == 0; i++)
+		result = give(AT_FDCWD, folders[i], &owner);
+	return result;
+}
+
+/*
+ * The lock is held, so that nobody is about to pin something. A folder that is another user's than
+ * root's stays: its owner could not make it again.
+ */
 static void remove_traces(const struct pins *pins)
 {
-	(void)rmdir(PINS_STILE);  /* other instances may be in it */
-	(void)unlink(pins->lock); /* whoever waits for it looks again */
+	struct stat found;
+
+	if (stat(PINS_STILE, &found) == 0 && found.st_uid == 0)
+		(void)rmdir(PINS_STILE); /* other instances may be in it */
+	(void)unlink(pins->lock);	 /* whoever waits for it looks again */
 }
 
 void pins_remove_empty(const struct pins *pins)
@@ -297,9 +345,10 @@ int pins_remove_all(const struct pins *pins)
 		result = file_remove(path);
 	if (result == 0)
 		result = pins_remove_others(pins, 0);
-	if (result == 0)
-		result = directory_remove(pins->root); /* "next" of a killed process as well */
 	if (result < 0)
+		return result;
+	result = directory_remove(pins->root); /* "next" of a killed process as well */
+	if (result < 0 && result != -EACCES) /* it is empty; the one around it is another user's */
 		return result;
 	remove_traces(pins);
 	return 0;

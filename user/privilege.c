@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* CAP_SYS_ADMIN stands for CAP_BPF and CAP_PERFMON, which Linux 5.8 has taken out of it. */
 #include <errno.h>
+#include <grp.h>
 #include <linux/capability.h>
+#include <pwd.h>
 #include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -67,7 +69,52 @@ static uint64_t needed(void)
 	return mask;
 }
 
-int privilege_drop(void)
+bool privilege_may_change_user(void)
+{
+	struct capabilities mine = { 0, 0 };
+
+	return read_mine(&mine) == 0 && has(mine.effective, CAP_SETUID) &&
+	       has(mine.effective, CAP_SETGID) && has(mine.effective, CAP_CHOWN);
+}
+
+struct privilege_user privilege_self(void)
+{
+	return (struct privilege_user){ .uid = geteuid(), .gid = getegid() };
+}
+
+int privilege_find_user(const char *name, struct privilege_user *ret_user)
+{
+	const struct passwd *found = getpwnam(name);
+
+	if (!found)
+		return -ENOENT;
+	*ret_user = (struct privilege_user){ name, found->pw_uid, found->pw_gid };
+	return 0;
+}
+
+int privilege_find_group(const char *name, gid_t *ret_gid)
+{
+	const struct group *found = getgrnam(name);
+
+	if (!found)
+		return -ENOENT;
+	*ret_gid = found->gr_gid;
+	return 0;
+}
+
+/* What is permitted stays so; what is effective does not. */
+static int become(const struct privilege_user *user)
+{
+	if (user->uid == geteuid())
+		return 0;
+	if (prctl(PR_SET_KEEPCAPS, 1) < 0 || initgroups(user->name, user->gid) < 0 ||
+	    setresgid(user->gid, user->gid, user->gid) < 0 ||
+	    setresuid(user->uid, user->uid, user->uid) < 0)
+		return -errno;
+	return 0;
+}
+
+int privilege_drop(const struct privilege_user *user)
 {
 	struct capabilities mine = { 0, 0 };
 	uint64_t keep = needed();
@@ -81,6 +128,9 @@ int privilege_drop(void)
 		if (!has(keep, capability))
 			(void)prctl(PR_CAPBSET_DROP, capability);
 	}
+	error = become(user);
+	if (error)
+		return error;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
 	return write_mine(mine.permitted & keep);

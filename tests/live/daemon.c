@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -41,8 +42,10 @@ static bool open_notify(struct live *live, struct sockaddr_un *address)
 		return true;
 	}
 	live->notify = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	/* For a daemon of any user, as the manager's own is. */
 	return live->notify >= 0 &&
-	       bind(live->notify, (struct sockaddr *)address, sizeof(*address)) == 0;
+	       bind(live->notify, (struct sockaddr *)address, sizeof(*address)) == 0 &&
+	       chmod(address->sun_path, 0666) == 0;
 }
 
 bool live_told(const struct live *live, const char *text)

@@ -43,6 +43,8 @@ static void test_file_defaults(void)
 	CHECK_STR_EQ("metrics are served on loopback", config.metrics_host, "127.0.0.1");
 	CHECK_EQ("at this port", config.metrics_port, 9466);
 	CHECK_STR_EQ("the control socket is the instance's own", config.control, NULL);
+	CHECK_STR_EQ("and nobody else's", config.control_group.text, "");
+	CHECK_STR_EQ("no user is named", config.user.text, "");
 	CHECK_EQ("log level", config.log_level, CONFIG_LOG_INFO);
 	CHECK_EQ("log format", config.log_json, false);
 	CHECK_EQ("on_stop", config.keep_on_stop, false);
@@ -225,6 +227,8 @@ static void test_rest(void)
 				   "blocked: 203.0.113.7\n"
 				   "metrics: {listen: '[::1]:9000'}\n"
 				   "control: /run/x.sock\n"
+				   "control_group: adm\n"
+				   "user: stile\n"
 				   "log: {level: debug, format: json}\n"
 				   "on_stop: keep\n"
 				   "watchdog: {after: 90s, then: pass}\n";
@@ -247,6 +251,8 @@ static void test_rest(void)
 	CHECK_STR_EQ("metrics_host", config.metrics_host, "::1");
 	CHECK_EQ("metrics_port", config.metrics_port, 9000);
 	CHECK_STR_EQ("control", config.control, "/run/x.sock");
+	CHECK_STR_EQ("control_group", config.control_group.text, "adm");
+	CHECK_STR_EQ("user", config.user.text, "stile");
 	CHECK_EQ("log level", config.log_level, CONFIG_LOG_DEBUG);
 	CHECK_EQ("log format", config.log_json, true);
 	CHECK_EQ("on_stop", config.keep_on_stop, true);

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The daemon as a user of its own: what it may do, and that all that a daemon does goes on so. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "live.h"
+#include "sandbox.h"
+#include "util.h"
+
+#define LIMIT 20
+#define USER "nobody"
+#define GROUP "daemon"
+
+/* The bits of CAP_DAC_READ_SEARCH, NET_BIND_SERVICE, NET_ADMIN, PERFMON and BPF. */
+#define CAPABILITIES "000000c000001404"
+
+#define CONFIG(interfaces, limit, user)                                                            \
+	"interfaces: {" interfaces "}\n"                                                           \
+	"rate_limiters: {per-client: {limit: " limit ", window: 1h}}\n"                            \
+	"listeners: {web: {ports: [80], rate_limiter_name: per-client}}\n"                         \
+	"metrics: {listen: \"127.0.0.1:9466\"}\n" user
+
+static void check_status(const struct live *live, const char *ids)
+{
+	const char *const lines[] = {
+		ids,
+		"CapEff:\t" CAPABILITIES,
+		"CapPrm:\t" CAPABILITIES,
+		"CapBnd:\t" CAPABILITIES,
+		"CapInh:\t0000000000000000",
+		"CapAmb:\t0000000000000000",
+		"NoNewPrivs:\t1",
+		"Seccomp:\t2",
+	};
+	autooutput struct output output =
+		process_shell(-1, "cat /proc/%d/status", (int)live->daemon);
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		CHECK(lines[i], output.text && strstr(output.text, lines[i]));
+}
+
+static bool run(const struct live *live, const char *arguments)
+{
+	autooutput struct output output = live_stile(live, "%s", arguments);
+
+	if (CHECK_EQ(arguments, output.code, 0))
+		return true;
+	printf("%s", output.text ? output.text : "");
+	return false;
+}
+
+static bool reload(const struct live *live, const char *config)
+{
+	return live_write(live, "stile.yaml", config) && run(live, "reload");
+}
+
+static void check_log(const struct live *live)
+{
+	autooutput struct output output =
+		process_shell(-1,
+			      "grep -e 'was refused' -e 'Operation not permitted' -e "
+			      "'Permission denied' %s/stile.log",
+			      live->directory);
+
+	if (!CHECK_EQ("nothing was refused it", output.code, 1))
+		printf("%s", output.text ? output.text : "");
+}
+
+/* The folders that instances share are root's again. */
+static void take_back(const struct live *live)
+{
+	live_shell(live, LIVE_SERVER, "chown root:root /run/stile /sys/fs/bpf/stile");
+}
+
+static void check_goes_on(const struct live *live)
+{
+	CHECK_EQ("some get in", live_count_served(live, CLIENT_ONE, 15), 15);
+	run(live, "status");
+	if (reload(live, CONFIG("srv0: {}, lo: {}", "20", "user: " USER "\n")))
+		CHECK_EQ("the rest of the limit", live_count_served(live, CLIENT_ONE, 15),
+			 LIMIT - 15);
+	reload(live, CONFIG("srv0: {}", "20, max_keys: 300", "user: " USER "\n"));
+	CHECK_EQ("copied", live_count_served(live, CLIENT_ONE, 5), 0);
+	run(live, "block " CLIENT_TWO " --for 1h");
+	CHECK("a list is changed", !live_served(live, CLIENT_TWO));
+	run(live, "unblock " CLIENT_TWO);
+	CHECK("and again", live_served(live, CLIENT_TWO));
+	CHECK_EQ("metrics are served",
+		 live_metric_now(live, "stile_attached", "interface=\"srv0\""), 1);
+	run(live, "detach");
+	CHECK("nothing is pinned any more", !live_pinned(live));
+	run(live, "reload");
+	CHECK_EQ("it is put back", live_count_served(live, CLIENT_THREE, 30), LIMIT);
+}
+
+/* Each of the two finds what the other has left. */
+static void check_adoption(struct live *live)
+{
+	live_stop(live, SIGKILL);
+	if (!live_write(live, "stile.yaml", CONFIG("srv0: {}", "20", "user: root\n")) ||
+	    !live_start_again(live))
+		return;
+	check_status(live, "Uid:\t0\t0\t0\t0");
+	CHECK_EQ("root keeps the buckets", live_count_served(live, CLIENT_THREE, 5), 0);
+	run(live, "reload");
+	live_stop(live, SIGKILL);
+	if (!live_write(live, "stile.yaml", CONFIG("srv0: {}", "20", "user: " USER "\n")) ||
+	    !live_start_again(live))
+		return;
+	CHECK_EQ("and so does the user", live_count_served(live, CLIENT_THREE, 5), 0);
+	run(live, "reload");
+	CHECK_EQ("it ends well", live_stop(live, SIGTERM), 0);
+	CHECK("and leaves nothing", !live_pinned(live));
+}
+
+static void test_user(void)
+{
+	autolive struct live live;
+
+	if (!live_begin(&live, "user") || !live_start_web(&live))
+		return;
+	if (live_start(&live, CONFIG("srv0: {}", "20", "user: " USER "\n"))) {
+		check_status(&live, "Uid:\t65534\t65534\t65534\t65534");
+		check_goes_on(&live);
+		check_adoption(&live);
+		check_log(&live);
+	}
+	take_back(&live);
+}
+
+static void test_refused(void)
+{
+	static const struct {
+		const char *line, *want;
+	} rows[] = {
+		{ "user: no-such-user\n", ":5:7: user: there is no user 'no-such-user'" },
+		{ "control_group: no-such-group\n",
+		  ":5:16: control_group: there is no group 'no-such-group'" },
+	};
+	autolive struct live live;
+	char config[512];
+
+	if (!live_begin(&live, "user-refused"))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		autooutput struct output output = {};
+
+		snprintf(config, sizeof(config), CONFIG("srv0: {}", "20", "%s"), rows[i].line);
+		if (!live_write(&live, "stile.yaml", config))
+			return;
+		output = live_stile(&live, "run -c %s/stile.yaml", live.directory);
+		CHECK_EQ("it does not start", output.code, 1);
+		if (!CHECK(rows[i].want, output.text && strstr(output.text, rows[i].want)))
+			printf("%s", output.text ? output.text : "");
+		CHECK("nothing is left behind", !live_pinned(&live));
+	}
+}
+
+/* A member of the group may ask, others may not. */
+static void test_group(void)
+{
+	static const struct {
+		const char *what, *as;
+		int code;
+	} rows[] = {
+		{ "a member", "setpriv --reuid " USER " --regid " GROUP " --clear-groups", 0 },
+		{ "somebody else", "setpriv --reuid " USER " --regid " USER " --clear-groups", 1 },
+	};
+	autolive struct live live;
+
+	if (!live_begin(&live, "user-group") ||
+	    !live_start(&live, CONFIG("srv0: {}", "20", "control_group: " GROUP "\n")))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		autooutput struct output output = process_shell(
+			-1, "cp %s %s/stile && %s %s/stile --instance %s reload", check_stile(),
+			live.directory, rows[i].as, live.directory, live.instance);
+
+		if (!CHECK_EQ(rows[i].what, output.code, rows[i].code))
+			printf("%s", output.text ? output.text : "");
+	}
+}
+
+static int open_for_writing(void)
+{
+	return open("/dev/null", O_WRONLY | O_CLOEXEC);
+}
+
+static int run_a_program(void)
+{
+	char *const argv[] = { (char *)"true", NULL };
+
+	return execv("/bin/true", argv);
+}
+
+static int make_code(void)
+{
+	return mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+			       MAP_FAILED
+		       ? -1
+		       : 0;
+}
+
+static int packet_socket(void)
+{
+	return socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+}
+
+static int trace_parent(void)
+{
+	return (int)ptrace(PTRACE_ATTACH, getppid(), NULL, NULL);
+}
+
+static int kill_parent(void)
+{
+	return kill(getppid(), 0);
+}
+
+static int young_call(void)
+{
+	return (int)syscall(SYS_pidfd_getfd, -1, 0, 0);
+}
+
+static int open_for_reading(void)
+{
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static const struct attempt {
+	const char *what;
+	int (*make)(void);
+	int error; /* 0: it is allowed */
+} attempts[] = {
+	{ "reading a file is allowed", open_for_reading, 0 },
+	{ "writing to one is not", open_for_writing, EPERM },
+	{ "nor running a program", run_a_program, EPERM },
+	{ "nor memory that is code", make_code, EPERM },
+	{ "nor packets of any kind", packet_socket, EPERM },
+	{ "nor looking into another process", trace_parent, EPERM },
+	{ "nor ending one", kill_parent, EPERM },
+	{ "a call younger than the list is not there", young_call, ENOSYS },
+};
+
+/* In a child: a bit for each attempt that went as it should, and one for the count of refusals. */
+static int make_attempts(void)
+{
+	char name[32] = "";
+	int good = 0;
+
+	if (sandbox_enter() < 0)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++) {
+		errno = 0;
+		good += (attempts[i].make() < 0 ? errno : 0) == attempts[i].error;
+	}
+	sandbox_name(sandbox_refused(), name);
+	return good + (strcmp(name, "pidfd_getfd") == 0) + (sandbox_refused() == -1);
+}
+
+static void test_filter(void)
+{
+	int status = 0;
+	pid_t pid;
+
+	(void)fflush(stdout); /* or the child would write it again */
+	pid = fork();
+	if (pid == 0)
+		_exit(make_attempts());
+	CHECK_EQ("the child ends by itself", waitpid(pid, &status, 0), pid);
+	CHECK_EQ("all attempts went as they should", WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+		 (int)ARRAY_SIZE(attempts) + 2);
+}
+
+CHECK_SUITE(user, { "a daemon that is not root", test_user },
+	    { "users and groups that are not there", test_refused },
+	    { "a group for the control socket", test_group },
+	    { "calls that are refused", test_filter });

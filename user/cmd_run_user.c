@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Whom the daemon runs as once it has started, and what it may do then. Starting takes root: the
+ * folders are root's, and so may be the pins of a daemon before.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "cmd_run.h"
+#include "log.h"
+#include "sandbox.h"
+#include "util.h"
+
+#define USER_DEFAULT "stile"
+
+static int choose(struct run *run, const struct config *config, struct diag *diag)
+{
+	const struct config_name *wanted = &config->user;
+	struct privilege_user self = privilege_self();
+	int error;
+
+	if (!*wanted->text) {
+		if (!privilege_may_change_user() ||
+		    privilege_find_user(USER_DEFAULT, &run->user) < 0)
+			run->user = self;
+		return 0;
+	}
+	snprintf(run->user_name, sizeof(run->user_name), "%s", wanted->text);
+	error = privilege_find_user(run->user_name, &run->user);
+	if (error) {
+		diag_error(diag, wanted->place, "user: there is no user '%s'", wanted->text);
+		return error;
+	}
+	if (run->user.uid == self.uid || privilege_may_change_user())
+		return 0;
+	diag_error(diag, wanted->place, "user: it takes root to become '%s'", wanted->text);
+	return -EPERM;
+}
+
+int run_user_find(struct run *run, const struct config *config, struct diag *diag)
+{
+	if (!run->control)
+		return choose(run, config, diag);
+	if (strcmp(config->user.text, run->config.user.text) != 0)
+		diag_warning(diag, config->user.place,
+			     "user: the daemon stays '%s' until the next start",
+			     *run->config.user.text ? run->config.user.text : "as it is");
+	return 0;
+}
+
+static int give_pins(const struct run *run)
+{
+	autofd int lock = pins_lock(run->pins);
+
+	if (lock < 0)
+		return lock;
+	return pins_give(run->pins, run->user.uid, run->user.gid);
+}
+
+int run_user_become(const struct run *run)
+{
+	int error = 0;
+
+	if (privilege_may_change_user())
+		error = give_pins(run);
+	if (error == 0)
+		error = privilege_drop(&run->user);
+	if (error) {
+		log_error("give up privileges: %s", strerror(-error));
+		return error;
+	}
+	if (run->user.name)
+		log_info("runs as user '%s', with few capabilities", run->user.name);
+	else if (run->user.uid == 0)
+		log_info("runs as root, with few capabilities: there is no user '" USER_DEFAULT
+			 "'");
+	error = sandbox_enter();
+	if (error)
+		log_warning("no filter of system calls: %s", strerror(-error));
+	return 0;
+}
+
+void run_user_watch(void)
+{
+	int number = sandbox_refused();
+	char name[32];
+
+	if (number < 0)
+		return;
+	sandbox_name(number, name);
+	log_warning("system call %d (%s) was refused: the daemon should have no use for it, so "
+		    "this is a mistake of Stile's or an attack on it",
+		    number, *name ? name : "unknown");
+}
