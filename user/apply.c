@@ -272,6 +272,8 @@ int apply_config(const struct pins *pins, const struct config *config, struct di
 	apply->config = *config;
 	memset(&apply->previous.kept, -1, sizeof(apply->previous.kept));
 	lock = pins_lock(pins);
+	if (lock == -ETIMEDOUT)
+		return report(apply, "another process holds the lock and does not go on", lock);
 	if (lock < 0)
 		return report(apply, pins->lock, lock);
 	error = prepare(apply);

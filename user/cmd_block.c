@@ -143,15 +143,17 @@ static int report_failure(const struct request *request, int error)
 static int add(const struct pins *pins, const struct request *request)
 {
 	const struct verb *verb = request->verb;
-	int result = 0;
+	int result;
 
-	if (!request->dry_run)
+	if (request->dry_run)
+		result = lists_look(pins, verb->list, &request->prefix);
+	else
 		result = lists_add(pins, verb->list, &request->prefix, request->lifetime);
-	if (result == -EEXIST) {
+	if (result == -EEXIST || (request->dry_run && result == -EBUSY)) {
 		printf("%s is %s already, by the configuration file\n", request->text, verb->state);
 		return COMMAND_DONE;
 	}
-	if (result < 0)
+	if (result < 0 && !(request->dry_run && result == -ESRCH))
 		return report_failure(request, result);
 	printf("%s %s %s%s%s\n", request->text, request->dry_run ? "would be" : "is", verb->state,
 	       request->span ? " for " : "", request->span ? request->span : "");
@@ -161,9 +163,11 @@ static int add(const struct pins *pins, const struct request *request)
 static int undo(const struct pins *pins, const struct request *request)
 {
 	const struct verb *verb = request->verb;
-	int result = 0;
+	int result;
 
-	if (!request->dry_run)
+	if (request->dry_run)
+		result = lists_look(pins, verb->list, &request->prefix);
+	else
 		result = lists_remove(pins, verb->list, &request->prefix);
 	if (result < 0)
 		return report_failure(request, result);

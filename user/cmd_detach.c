@@ -12,7 +12,10 @@
 #include "apply.h"
 #include "command.h"
 #include "control.h"
+#include "pidfile.h"
 #include "util.h"
+
+#define PATIENCE_S 2 /* with a daemon that does nothing: it is only told */
 
 /* Collects the names of the interfaces, with a comma between them. */
 static int add_name(const char *ifname, void *context)
@@ -36,13 +39,25 @@ static int attached_names(const struct pins *pins, char **ret_names)
 	return fclose(names) == EOF ? -ENOMEM : result;
 }
 
-static void mention_daemon(const struct pins *pins)
+/* Tells it what was done, so that no reload that was asked for before undoes it. */
+static void tell_daemon(const struct pins *pins)
 {
 	autofree char *text = NULL;
+	int result = control_call(pins->control, "detached", PATIENCE_S, &text);
 
-	if (control_call(pins->control, "hello", &text) >= 0) /* whatever it says, it lives */
+	if (result >= 0) /* whatever it says, it lives */
 		fprintf(stderr,
 			"stile: the daemon still runs: it attaches again when it reloads\n");
+	else if (result == -ETIMEDOUT)
+		fprintf(stderr, "stile: the daemon does not answer: %s\n",
+			text ? text : "too many ask it already");
+}
+
+/* What a killed daemon left of itself. */
+static void sweep(const struct pins *pins)
+{
+	pidfile_sweep(pins->pid);
+	control_sweep(pins->control);
 }
 
 static int report(const char *names, bool dry_run)
@@ -79,6 +94,9 @@ int cmd_detach(const struct command *command, const struct pins *pins, int argc,
 	if (result < 0)
 		return command_failed("take out what is pinned in '%s': %s", pins->root,
 				      command_reason(result));
-	mention_daemon(pins);
-	return report(names, dry_run);
+	(void)report(names, dry_run);
+	(void)fflush(stdout); /* main() asks whether it was written */
+	sweep(pins);
+	tell_daemon(pins);
+	return COMMAND_DONE;
 }

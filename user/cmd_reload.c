@@ -8,7 +8,10 @@
 #include "control.h"
 #include "util.h"
 
-static int report_failure(const char *path, int error)
+#define PATIENCE_S 10 /* with a daemon that does nothing */
+
+/* @text: what is known of a daemon that does not answer, or NULL. */
+static int report_failure(const char *path, int error, const char *text)
 {
 	switch (-error) {
 	case ENOENT:
@@ -17,7 +20,8 @@ static int report_failure(const char *path, int error)
 				      "as it is",
 				      path);
 	case ETIMEDOUT:
-		return command_failed("reload: the daemon at '%s' does not answer", path);
+		return command_failed("reload: the daemon at '%s' does not answer: %s", path,
+				      text ? text : "too many ask it already");
 	case EPROTO:
 		return command_failed("reload: what answers at '%s' is no daemon of this version",
 				      path);
@@ -42,9 +46,9 @@ int cmd_reload(const struct command *command, const struct pins *pins, int argc,
 	}
 	if (optind < argc)
 		return command_too_many(command, argv[optind]);
-	result = control_call(path, "reload", &text);
+	result = control_call(path, "reload", PATIENCE_S, &text);
 	if (result < 0)
-		return report_failure(path, result);
+		return report_failure(path, result, text);
 	fputs(text, result ? stdout : stderr);
 	return result ? COMMAND_DONE : COMMAND_FAILED;
 }

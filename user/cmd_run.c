@@ -55,8 +55,33 @@ int run_load(struct run *run, struct diag *diag)
 	run->config = config;
 	run->applied = applied;
 	run->lists_error = 0;
+	run->detached = false;
 	run_links_note(run);
 	return 0;
+}
+
+bool run_is_detached(const struct run *run)
+{
+	uint64_t generation;
+
+	return pins_current(run->pins, &generation) == -ENOENT;
+}
+
+/*
+ * A reload that was asked for before a detach, and comes after it because the daemon was stopped or
+ * at work, would undo it. So the first one after a detach that nobody told of is refused.
+ */
+static int load_wanted(struct run *run, struct diag *diag)
+{
+	static const struct place nowhere = { 0, 0 };
+
+	if (run->detached || !run_is_detached(run))
+		return run_load(run, diag);
+	run->detached = true;
+	diag_error(diag, nowhere,
+		   "'stile detach' has taken out what was attached, perhaps after this reload was "
+		   "asked for: once more puts it back");
+	return -ECANCELED;
 }
 
 /* The names that were chosen by their default routes are as good as if the file had them. */
@@ -101,7 +126,7 @@ bool run_reload(struct run *run, char **ret_text)
 	notify("RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
 	       (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
 	diag_init(&diag, "");
-	ok = run_load(run, &diag) == 0;
+	ok = load_wanted(run, &diag) == 0;
 	log_diag(&diag);
 	if (ok) {
 		run->counts.reloads_ok++;
@@ -149,6 +174,8 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 	result = apply_heartbeat(run->pins);
 	if (result >= 0)
 		result = lists_expire(run->pins);
+	/* Not at once: reloads may be waiting that were asked for before. */
+	run->detached = run->detached || (result == -ENOENT && run->lists_error == -ENOENT);
 	if (result >= 0 || result == run->lists_error)
 		return;
 	run->lists_error = result;
@@ -272,22 +299,15 @@ static int serve(struct run *run)
 	return result;
 }
 
-/* "/run/stile/NAME.lock" becomes "/run/stile/NAME.pid". */
-static void pidfile_path(const struct pins *pins, char ret_path[PATH_MAX])
-{
-	const char *dot = strrchr(pins->lock, '.');
-
-	snprintf(ret_path, PATH_MAX, "%.*s.pid", (int)(dot - pins->lock), pins->lock);
-}
-
 static int run_alone(struct run *run)
 {
-	char path[PATH_MAX];
+	const char *path = run->pins->pid;
 	pid_t other = 0;
 	int fd, result;
 
-	pidfile_path(run->pins, path);
 	fd = pidfile_take(path, &other);
+	if (fd == -EBUSY && other == 0)
+		return command_failed("another daemon runs already: it has only just started");
 	if (fd == -EBUSY)
 		return command_failed("another daemon runs already, process %ld", (long)other);
 	if (fd == -EACCES || fd == -EPERM)

@@ -54,6 +54,7 @@ struct run {
 	char control_path[PATH_MAX]; /* where it is, whatever the configuration says by now */
 	struct privilege_user user;  /* to become */
 	char user_name[STILE_NAME_SIZE];
+	bool detached;	 /* it is known that 'stile detach' took all of it out */
 	int lists_error; /* of the last look at the lists, told once */
 };
 
@@ -68,6 +69,9 @@ int run_load(struct run *run, struct diag *diag);
 
 /* Puts the configuration in force in force again, for interfaces that have appeared. */
 int run_load_again(struct run *run, struct diag *diag);
+
+/* Whether what was attached has been taken out since. */
+bool run_is_detached(const struct run *run);
 
 /* As run_load(), told to systemd and the log. @ret_text (malloc'ed) is for whoever asked. */
 bool run_reload(struct run *run, char **ret_text);

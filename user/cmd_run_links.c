@@ -111,6 +111,8 @@ static void follow(struct run *run)
 {
 	bool appeared = false;
 
+	if (run_is_detached(run))
+		return; /* nothing is to be attached until a reload says so */
 	for (unsigned int i = 0; i < run->applied.n_interfaces; i++) {
 		follow_link(run, i);
 		if (!has_appeared(run, i))

@@ -22,12 +22,31 @@ static bool take_snapshot(const struct run *run, FILE *out, struct snapshot **re
 	return error == 0;
 }
 
+/* What is to be attached, and is not. */
+static struct snapshot *snapshot_of_nothing(const struct run *run)
+{
+	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+
+	for (size_t i = 0; snapshot && i < run->applied.n_interfaces; i++) {
+		const struct apply_interface *interface = &run->applied.interfaces[i];
+
+		memcpy(snapshot->policy.interfaces[i].name, interface->name,
+		       sizeof(interface->name));
+		snapshot->interfaces[i].mode = interface->mode;
+	}
+	return snapshot;
+}
+
 static bool write_metrics(FILE *out, void *context)
 {
 	const struct run *run = context;
 	struct snapshot *snapshot;
 
-	if (!take_snapshot(run, out, &snapshot))
+	if (run_is_detached(run))
+		snapshot = snapshot_of_nothing(run);
+	else if (!take_snapshot(run, out, &snapshot))
+		return false;
+	if (!snapshot)
 		return false;
 	metrics_render(snapshot, &run->counts, out);
 	snapshot_free(snapshot);
@@ -58,8 +77,14 @@ static bool write_health(FILE *out, void *context)
 
 static bool handle_request(const char *request, char **ret_text, void *context)
 {
+	struct run *run = context;
+
 	if (strcmp(request, "reload") == 0)
-		return run_reload(context, ret_text);
+		return run_reload(run, ret_text);
+	if (strcmp(request, "detached") == 0) {
+		run->detached = run_is_detached(run);
+		return true;
+	}
 	if (asprintf(ret_text, "unknown request '%s', expected 'reload'\n", request) < 0)
 		*ret_text = NULL; /* undefined after a failure */
 	return false;

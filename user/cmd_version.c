@@ -7,6 +7,7 @@
 #include <stile/abi.h>
 
 #include "command.h"
+#include "reading.h"
 
 int cmd_version(const struct command *command, const struct pins *pins, int argc, char **argv)
 {
@@ -23,8 +24,9 @@ int cmd_version(const struct command *command, const struct pins *pins, int argc
 	}
 	if (optind < argc)
 		return command_too_many(command, argv[optind]);
-	printf(json ? "{\"version\": \"%s\", \"abi\": %d}\n"
-		    : "stile %s (pinned maps: version %d)\n",
-	       STILE_VERSION, STILE_ABI_VERSION);
+	if (json)
+		return reading_print_json(json_pack("{s:s, s:i}", "version", STILE_VERSION, "abi",
+						    STILE_ABI_VERSION));
+	printf("stile %s (pinned maps: version %d)\n", STILE_VERSION, STILE_ABI_VERSION);
 	return COMMAND_DONE;
 }

@@ -71,5 +71,9 @@ const char *command_reason(int error)
 {
 	if (error == -EACCES || error == -EPERM)
 		return "it takes root";
+	if (error == -ETIMEDOUT)
+		return "another process holds its lock below " PINS_RUN
+		       " and does not go on: is it "
+		       "stopped? 'fuser -v' names it";
 	return strerror(-error);
 }

@@ -18,8 +18,6 @@
 #define REQUEST_MAX 255
 #define CLIENTS_MAX 16
 #define PATIENCE_MS 5000
-#define CALL_PATIENCE_S 60 /* a reload loads a program: that takes a moment */
-#define ANSWER_MAX (1 << 20)
 
 struct control {
 	control_handler *handler;
@@ -30,7 +28,7 @@ struct control {
 	ino_t inode;
 };
 
-static int address_of(const char *path, struct sockaddr_un *ret_address)
+int control_address(const char *path, struct sockaddr_un *ret_address)
 {
 	if (strlen(path) >= sizeof(ret_address->sun_path))
 		return -ENAMETOOLONG;
@@ -129,7 +127,7 @@ static int control_bind(struct control *control, const char *path)
 	struct stat bound;
 	int result;
 
-	result = address_of(path, &address);
+	result = control_address(path, &address);
 	if (result == 0)
 		result = remove_stale(&address);
 	if (result < 0)
@@ -143,6 +141,14 @@ static int control_bind(struct control *control, const char *path)
 	control->device = bound.st_dev;
 	control->inode = bound.st_ino;
 	return take_fd(&fd);
+}
+
+void control_sweep(const char *path)
+{
+	struct sockaddr_un address;
+
+	if (control_address(path, &address) == 0)
+		(void)remove_stale(&address); /* where it stays, it does no harm */
 }
 
 int control_listen(struct event_base *base, const char *path, control_handler *handler,
@@ -193,96 +199,4 @@ void control_free(struct control *control)
 	    found.st_dev == control->device && found.st_ino == control->inode)
 		(void)unlink(control->path); /* a stale one does no harm */
 	free(control);
-}
-
-static int connect_to(const char *path)
-{
-	const struct timeval patience = { .tv_sec = CALL_PATIENCE_S };
-	struct sockaddr_un address;
-	autofd int fd = -1;
-	int result;
-
-	result = address_of(path, &address);
-	if (result < 0)
-		return result;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0 ||
-	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0 ||
-	    connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
-		return -errno;
-	return take_fd(&fd);
-}
-
-/* Reads until the other side closes, into memory that ends with a NUL. */
-static int read_all(int fd, char **ret_text)
-{
-	autofree char *text = malloc(ANSWER_MAX + 1);
-	size_t length = 0;
-	ssize_t n;
-
-	if (!text)
-		return -ENOMEM;
-	do {
-		n = recv(fd, text + length, ANSWER_MAX - length, 0);
-		if (n < 0 && errno != EINTR)
-			return errno == EAGAIN ? -ETIMEDOUT : -errno;
-		if (n > 0)
-			length += (size_t)n;
-	} while (n != 0);
-	text[length] = '\0';
-	*ret_text = text;
-	text = NULL;
-	return 0;
-}
-
-static int send_line(int fd, const char *request)
-{
-	autofree char *line = NULL;
-	int length = asprintf(&line, "%s\n", request);
-
-	if (length < 0) {
-		line = NULL;
-		return -ENOMEM;
-	}
-	return send(fd, line, (size_t)length, MSG_NOSIGNAL) < 0 ? -errno : 0;
-}
-
-/* Splits the status line off @answer. 1, 0, or -EPROTO. */
-static int parse_answer(char *answer, const char **ret_text)
-{
-	char *end = strchr(answer, '\n');
-
-	if (!end)
-		return -EPROTO;
-	*end = '\0';
-	*ret_text = end + 1;
-	if (strcmp(answer, "ok") == 0)
-		return 1;
-	return strcmp(answer, "failed") == 0 ? 0 : -EPROTO;
-}
-
-int control_call(const char *path, const char *request, char **ret_text)
-{
-	autofd int fd = connect_to(path);
-	autofree char *answer = NULL;
-	const char *text;
-	char *copy;
-	int result;
-
-	if (fd < 0)
-		return fd;
-	result = send_line(fd, request);
-	if (result < 0)
-		return result;
-	result = read_all(fd, &answer);
-	if (!answer)
-		return result;
-	result = parse_answer(answer, &text);
-	if (result < 0)
-		return result;
-	copy = strdup(text);
-	if (!copy)
-		return -ENOMEM;
-	*ret_text = copy;
-	return result;
 }

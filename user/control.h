@@ -30,9 +30,18 @@ int control_share(const struct control *control, gid_t gid);
 void control_free(struct control *control);
 
 /*
- * Client side: sends @request, waits for the answer. 1 ok, 0 failed, with *ret_text ("" or whole
- * lines, the caller's); or negative errno: -ENOENT, -ECONNREFUSED where no daemon is there.
+ * Client side, in control_call.c: sends @request, waits for the answer. 1 ok, 0 failed, with
+ * *ret_text ("" or whole lines, the caller's); or negative errno: -ENOENT, -ECONNREFUSED where no
+ * daemon is there, -ETIMEDOUT where it has done nothing for @patience seconds, or is stopped; then
+ * *ret_text says so, and what to do, without an end of line.
  */
-int control_call(const char *path, const char *request, char **ret_text);
+int control_call(const char *path, const char *request, unsigned int patience, char **ret_text);
+
+/* Removes a socket at which nobody listens, of a daemon that was killed. */
+void control_sweep(const char *path);
+
+/* The two's own. */
+struct sockaddr_un;
+int control_address(const char *path, struct sockaddr_un *ret_address);
 
 #endif /* STILE_CONTROL_H */

@@ -5,6 +5,8 @@
  * reset, which destroys the answer on its way.
  */
 #include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -82,6 +84,17 @@ static void client_answer(struct client *client, const char *request, size_t len
 		client_free(client);
 }
 
+/*
+ * It has hung up, and not only ended what it says: what it asked for may be out of date. That is
+ * known of the other end of a Unix socket; of a TCP connection only where it was reset.
+ */
+static bool client_is_gone(const struct client *client)
+{
+	struct pollfd poll_fd = { .fd = bufferevent_getfd(client->stream) };
+
+	return poll(&poll_fd, 1, 0) > 0 && poll_fd.revents & (POLLHUP | POLLERR);
+}
+
 /* What follows a whole request is no matter. */
 static void client_ask(struct client *client, struct evbuffer *input)
 {
@@ -91,7 +104,8 @@ static void client_ask(struct client *client, struct evbuffer *input)
 	char *request = malloc(length + 1);
 	bool whole;
 
-	if (!request) {
+	if (!request || client_is_gone(client)) {
+		free(request);
 		client_free(client);
 		return;
 	}

@@ -223,6 +223,20 @@ int lists_remove(const struct pins *pins, enum lists_name name, const struct pre
 	return list_take(&list, &key);
 }
 
+int lists_look(const struct pins *pins, enum lists_name name, const struct prefix *prefix)
+{
+	const struct stile_prefix key = key_of(prefix);
+	autolist struct list list = { .entries = -1, .control = -1 };
+	struct stile_listed entry;
+	int result = list_open(pins, name, &list);
+
+	if (result < 0)
+		return result;
+	if (!list_find(&list, &key, &entry))
+		return -ESRCH;
+	return entry.by_hand ? 0 : -EBUSY;
+}
+
 /* What a walk through a list finds. */
 struct sweep {
 	uint64_t now;
@@ -357,6 +371,8 @@ int lists_expire(const struct pins *pins)
 		return result;
 	if (!control.expires || control.expires > now)
 		return 0; /* so it is nearly always, without the lock */
-	held = lock(pins);
+	held = pins_try_lock(pins);
+	if (held == -EBUSY)
+		return 0; /* next time: who holds it may have been stopped */
 	return held < 0 ? held : sweep_both(pins, now);
 }

@@ -25,6 +25,9 @@ int lists_add(const struct pins *pins, enum lists_name name, const struct prefix
 /* -ESRCH: not listed; -EBUSY: it stands in the file, where it must be removed. */
 int lists_remove(const struct pins *pins, enum lists_name name, const struct prefix *prefix);
 
+/* Changes nothing. 0: a command put it there; -EBUSY: the file did; -ESRCH; or as above. */
+int lists_look(const struct pins *pins, enum lists_name name, const struct prefix *prefix);
+
 /* Removes what has expired. The number removed, or negative errno. */
 int lists_expire(const struct pins *pins);
 

@@ -58,7 +58,7 @@ static const struct command commands[] = {
 /* The command line without the options of stile itself. */
 struct words {
 	const char *instance;
-	bool help, version;
+	bool help;
 	int argc;
 	char **argv; /* [0] is the command's name, where argc is not 0 */
 };
@@ -121,6 +121,8 @@ static int take_instance(struct words *words, const char *value)
 	return COMMAND_DONE;
 }
 
+static char version[] = "version"; /* what --version stands for */
+
 /* One word that may be an option of stile itself. *ret_taken: how many words it took. */
 static int take_option(struct words *words, char **argv, int *ret_taken)
 {
@@ -134,7 +136,7 @@ static int take_option(struct words *words, char **argv, int *ret_taken)
 	if (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)
 		words->help = true;
 	else if (words->argc == 0 && strcmp(argv[0], "--version") == 0)
-		words->version = true;
+		words->argv[words->argc++] = version;
 	else if (words->argc == 0 && argv[0][0] == '-')
 		return usage("unknown option '%s'", argv[0]);
 	else
@@ -177,8 +179,6 @@ static int help(const struct words *words)
 
 static int run(const struct words *words)
 {
-	static char version[] = "version";
-	char *version_argv[] = { version, NULL };
 	const struct command *command;
 	struct pins pins;
 
@@ -186,8 +186,6 @@ static int run(const struct words *words)
 		return usage(
 			"instance '%s': expected 1 to 32 of a-z A-Z 0-9 _ -, and not 'control'",
 			words->instance);
-	if (words->version)
-		return cmd_version(find(version), &pins, 1, version_argv);
 	if (words->argc == 0) {
 		if (words->help)
 			return print_help(stdout);

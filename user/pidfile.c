@@ -82,6 +82,14 @@ int pidfile_take(const char *path, pid_t *ret_other)
 	}
 }
 
+void pidfile_sweep(const char *path)
+{
+	autofd int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && still_there(path, fd))
+		(void)unlink(path); /* where it stays, it does no harm */
+}
+
 void pidfile_remove(const char *path, int fd)
 {
 	(void)unlink(path); /* where it stays, the lock goes all the same */

@@ -12,6 +12,9 @@
  */
 int pidfile_take(const char *path, pid_t *ret_other);
 
+/* Removes one that nobody holds, of a process that was killed. */
+void pidfile_sweep(const char *path);
+
 /* Removes it; @fd is closed. */
 void pidfile_remove(const char *path, int fd);
 

@@ -14,6 +14,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <linux/magic.h>
@@ -22,6 +23,8 @@
 #include "util.h"
 
 #define INSTANCE_LENGTH_MAX 32
+#define LOCK_PATIENCE_MS 10000
+#define LOCK_STEP_MS 5
 
 /* Formats a path. 0 or -ENAMETOOLONG. */
 __attribute__((format(printf, 2, 3))) static int path_format(char ret_path[PATH_MAX],
@@ -73,10 +76,11 @@ int pins_init(struct pins *ret_pins, const char *instance)
 
 	if (!instance_is_valid(instance))
 		return -EINVAL;
-	(void)path_format(ret_pins->root, PINS_STILE "/%s", instance); /* short enough, all three */
+	(void)path_format(ret_pins->root, PINS_STILE "/%s", instance); /* short enough, all four */
 	(void)path_format(ret_pins->control, PINS_RUN "/%s.sock",
 			  is_default ? "control" : instance);
 	(void)path_format(ret_pins->lock, PINS_RUN "/%s.lock", instance);
+	(void)path_format(ret_pins->pid, PINS_RUN "/%s.pid", instance);
 	return 0;
 }
 
@@ -155,23 +159,31 @@ static bool same_file(int fd, const char *path)
 }
 
 /* pins_remove_all() removes the lock file too: whoever waited for that one tries the next. */
-int pins_lock(const struct pins *pins)
+int pins_try_lock(const struct pins *pins)
 {
 	parent_make(pins->lock);
 	for (;;) {
 		autofd int fd = open(pins->lock, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-		int result;
 
 		if (fd < 0)
 			return -errno;
-		do
-			result = flock(fd, LOCK_EX);
-		while (result < 0 && errno == EINTR);
-		if (result < 0)
-			return -errno;
+		if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+			return errno == EWOULDBLOCK ? -EBUSY : -errno;
 		if (same_file(fd, pins->lock))
 			return take_fd(&fd);
 	}
+}
+
+int pins_lock(const struct pins *pins)
+{
+	const struct timespec step = { .tv_nsec = LOCK_STEP_MS * 1000000L };
+	int fd = pins_try_lock(pins);
+
+	for (int waited = 0; fd == -EBUSY && waited < LOCK_PATIENCE_MS; waited += LOCK_STEP_MS) {
+		(void)nanosleep(&step, NULL); /* a signal only makes it shorter */
+		fd = pins_try_lock(pins);
+	}
+	return fd == -EBUSY ? -ETIMEDOUT : fd;
 }
 
 int pins_path_current(const struct pins *pins, const char *name, char ret_path[PATH_MAX])

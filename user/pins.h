@@ -31,6 +31,7 @@ struct pins {
 	char root[PATH_MAX];	/* /sys/fs/bpf/stile/INSTANCE */
 	char control[PATH_MAX]; /* /run/stile/control.sock, or /run/stile/INSTANCE.sock */
 	char lock[PATH_MAX];	/* /run/stile/INSTANCE.lock: held while pins are changed */
+	char pid[PATH_MAX];	/* /run/stile/INSTANCE.pid: held by the daemon */
 };
 
 /* 0, or -EINVAL where @instance is not 1 to 32 of a-z A-Z 0-9 _ -, or is "control". */
@@ -39,8 +40,13 @@ int pins_init(struct pins *ret_pins, const char *instance);
 /* Mounts bpffs where it is missing, makes the root and /run/stile. 0 or negative errno. */
 int pins_prepare(const struct pins *pins);
 
-/* Takes the lock, waiting for it; the fd that holds it until it is closed, or negative errno. */
+/*
+ * Takes the lock, waiting for it for ten seconds: longer, whoever holds it was stopped (-ETIMEDOUT).
+ * The fd that holds it until it is closed, or negative errno. pins_try_lock() does not wait
+ * (-EBUSY).
+ */
 int pins_lock(const struct pins *pins);
+int pins_try_lock(const struct pins *pins);
 
 /*
  * The path of @name (NULL: the directory) in the generation in force, or in @generation. Nothing is

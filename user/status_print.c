@@ -281,7 +281,7 @@ static int print_replies(const struct status *status, FILE *out)
 {
 	static const struct table_print_column columns[] = {
 		{ "REPLY", false },
-		{ "SENT", true },
+		{ "COUNT", true },
 	};
 	struct table_print table;
 

@@ -42,7 +42,7 @@
 #define STILE_DECISIONS(X)                                                                         \
 	X(ALLOWED, "allowed", "within the limit, and charged")                                     \
 	X(LIMITED, "limited", "over the limit, refused, and not charged")                          \
-	X(COUNTED, "counted", "over the limit, charged, and let through (action count)")           \
+	X(COUNTED, "counted", "over the limit, and let through (action count, watchdog)")          \
 	X(EXEMPT, "exempt", "not judged: the source is trusted or its policy is none")             \
 	X(FULL, "full", "a new client found no room in the table (max_keys_action)")
 

@@ -48,7 +48,7 @@ static void *call_thread(void *context)
 {
 	struct call *call = context;
 
-	call->result = control_call(path, call->request, &call->text);
+	call->result = control_call(path, call->request, BOUND_S, &call->text);
 	(void)!write(call->done[1], "", 1); /* the loop is bounded anyway */
 	return NULL;
 }
@@ -199,10 +199,10 @@ static void test_no_daemon(void)
 	char *text = NULL;
 	int left;
 
-	CHECK_EQ("no daemon was ever there", control_call(path, "reload", &text), -ENOENT);
+	CHECK_EQ("no daemon was ever there", control_call(path, "reload", BOUND_S, &text), -ENOENT);
 	left = socket_at(path);
 	close(left);
-	CHECK_EQ("a daemon was killed", control_call(path, "reload", &text), -ECONNREFUSED);
+	CHECK_EQ("a daemon was killed", control_call(path, "reload", BOUND_S, &text), -ECONNREFUSED);
 	CHECK("nothing was written", text == NULL);
 	(void)unlink(path);
 }
