@@ -12,6 +12,7 @@
 #include <bpf/libbpf.h>
 
 #include "apply_links.h"
+#include "apply_owner.h"
 #include "loader.h"
 #include "names.h"
 #include "privilege.h"
@@ -33,6 +34,7 @@ static void report_foreign(const struct apply_link *link, struct diag *diag)
 	LIBBPF_OPTS(bpf_xdp_query_opts, query);
 	struct bpf_prog_info info = {};
 	__u32 size = sizeof(info), id = 0;
+	char owner[APPLY_OWNER_SIZE];
 	autofd int fd = -1;
 
 	if (bpf_xdp_query((int)link->ifindex, 0, &query) == 0)
@@ -43,10 +45,11 @@ static void report_foreign(const struct apply_link *link, struct diag *diag)
 	if (fd >= 0)
 		(void)bpf_obj_get_info_by_fd(fd, &info,
 					     &size); /* without it, the name is missing */
+	apply_owner_find(id, owner);
 	diag_error(diag, nowhere,
 		   "attach to '%s': an XDP program that is not this instance's is there already "
-		   "(id %u, '%s'): it is left alone",
-		   link->name, id, info.name);
+		   "(id %u, '%s', %s): it is left alone",
+		   link->name, id, *info.name ? info.name : "?", owner);
 }
 
 static void report_attach(const struct apply_link *link, enum stile_mode mode, int error,

@@ -5,6 +5,7 @@
  * new name no slot that the program in force still counts in.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
@@ -17,12 +18,35 @@
 
 static const struct place nowhere = { 0, 0 };
 
-static int refuse(struct diag *diag, int error)
+/* The version of a policy of any size; 0: there is none to be read. */
+static uint32_t version_of(const struct pins *pins, uint64_t generation)
 {
-	if (error == -EPROTO || error == -ENOENT)
+	struct bpf_map_info info = {};
+	__u32 size = sizeof(info), slot = 0;
+	autofree uint32_t *value = NULL;
+	char path[PATH_MAX];
+	autofd int fd = -1;
+
+	if (pins_path(pins, generation, "policy", path) < 0)
+		return 0;
+	fd = bpf_obj_get(path);
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size) < 0 || info.key_size != sizeof(slot))
+		return 0;
+	value = calloc(1, info.value_size + sizeof(*value));
+	return value && bpf_map_lookup_elem(fd, &slot, value) == 0 ? *value : 0;
+}
+
+static int refuse(const struct pins *pins, uint64_t generation, struct diag *diag, int error)
+{
+	if (error == -EPROTO)
 		diag_error(diag, nowhere,
-			   "what is in the kernel was put there by another version of Stile, or is "
-			   "not whole: take it out with 'stile detach' first");
+			   "what is in the kernel was put there by another version of Stile (its "
+			   "maps are version %" PRIu32 ", this one's are %d): it goes on "
+			   "protecting; 'stile detach' takes it out, with every bucket",
+			   version_of(pins, generation), STILE_ABI_VERSION);
+	else if (error == -ENOENT)
+		diag_error(diag, nowhere,
+			   "what is in the kernel is not whole: 'stile detach' takes it out");
 	else
 		diag_error(diag, nowhere, "read what is in the kernel: %s", strerror(-error));
 	return error == -ENOENT ? -EPROTO : error;
@@ -87,7 +111,7 @@ int apply_previous_read(const struct pins *pins, struct diag *diag,
 		error = open_kept(pins, previous.generation, &previous.kept);
 	if (error) {
 		apply_previous_release(&previous);
-		return refuse(diag, error);
+		return refuse(pins, previous.generation, diag, error);
 	}
 	*ret_previous = previous;
 	return 0;

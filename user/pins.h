@@ -41,9 +41,9 @@ int pins_init(struct pins *ret_pins, const char *instance);
 int pins_prepare(const struct pins *pins);
 
 /*
- * Takes the lock, waiting for it for ten seconds: longer, whoever holds it was stopped (-ETIMEDOUT).
- * The fd that holds it until it is closed, or negative errno. pins_try_lock() does not wait
- * (-EBUSY).
+ * Takes the lock, waiting for it for ten seconds at most: whoever holds it for longer was stopped
+ * (-ETIMEDOUT). The fd that holds it until it is closed, or negative errno. pins_try_lock() does
+ * not wait (-EBUSY).
  */
 int pins_lock(const struct pins *pins);
 int pins_try_lock(const struct pins *pins);

@@ -202,7 +202,8 @@ static void test_no_daemon(void)
 	CHECK_EQ("no daemon was ever there", control_call(path, "reload", BOUND_S, &text), -ENOENT);
 	left = socket_at(path);
 	close(left);
-	CHECK_EQ("a daemon was killed", control_call(path, "reload", BOUND_S, &text), -ECONNREFUSED);
+	CHECK_EQ("a daemon was killed", control_call(path, "reload", BOUND_S, &text),
+		 -ECONNREFUSED);
 	CHECK("nothing was written", text == NULL);
 	(void)unlink(path);
 }
