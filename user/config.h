@@ -98,17 +98,15 @@ struct config {
 	bool log_json;
 	char *metrics_host; /* NULL: no metrics server */
 	uint16_t metrics_port;
-	char *control;			  /* path of the control socket; NULL: the instance's own */
-	struct config_name control_group; /* that may use it too; "": none */
-	struct config_name user;	  /* to run as; "": not given */
+	char *control; /* path of the control socket; NULL: the instance's own */
+	struct config_name control_group, user; /* "": not given */
 	struct config_interface *interfaces;
 	size_t n_interfaces;
 	struct config_prefix *trusted, *blocked;
 	size_t n_trusted, n_blocked;
 	struct config_limiter *limiters;
-	size_t n_limiters;
 	struct config_listener *listeners;
-	size_t n_listeners;
+	size_t n_limiters, n_listeners;
 	uint32_t max_sessions, replies_per_second;
 };
 
