@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,13 +99,17 @@ static void send_group(int fd, uint32_t first, uint32_t number, struct live_floo
 	flooded->syns += n > 0 ? (uint64_t)n : 0;
 }
 
-/* Ends between two groups, so that every source has sent all its SYNs. */
+/*
+ * Ends between two groups, so that every source has sent all its SYNs. Where all have, it begins
+ * anew, and nobody has anything left.
+ */
 static void run_flood(int fd, struct live_flooded *flooded)
 {
-	for (uint32_t first = 0; first < FORGED_MAX && !stop; first += LIVE_FLOOD_GROUP) {
+	for (uint32_t first = 0; !stop; first = (first + LIVE_FLOOD_GROUP) % FORGED_MAX) {
 		for (uint32_t number = 0; number < LIVE_FLOOD_SYNS; number++)
 			send_group(fd, first, number, flooded);
-		flooded->sources += LIVE_FLOOD_GROUP;
+		if (flooded->sources < FORGED_MAX)
+			flooded->sources += LIVE_FLOOD_GROUP;
 	}
 }
 
@@ -115,6 +120,7 @@ __attribute__((noreturn)) static void flood_child(int netns, int out)
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)signal(SIGTERM, on_stop);
+	(void)setpriority(PRIO_PROCESS, 0, BACKGROUND_NICE); /* only the test takes longer */
 	if (setns(netns, CLONE_NEWNET) < 0)
 		_exit(1);
 	fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW);

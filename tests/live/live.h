@@ -136,6 +136,7 @@ unsigned int live_count_served(const struct live *live, const char *from, unsign
  * A storm in a process of its own; live_storm_end() stops it, live_storm_wait() lets it come to its
  * end. Both give its result, but no samples.
  */
+#define BACKGROUND_NICE 5 /* the daemon is to have its turn beside it */
 struct live_background {
 	pid_t pid;
 	int result;
