@@ -13,9 +13,9 @@
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
-#include <event2/listener.h>
 
 #include "exchange.h"
+#include "util.h"
 
 #define RESUME_MS 500 /* until accept() is tried again where it failed (no descriptor left, say) */
 
@@ -33,8 +33,8 @@ struct client {
 struct exchange {
 	struct exchange_rules rules;
 	struct event_base *base;
-	struct evconnlistener *listener;
-	struct event *resume;
+	int fd; /* listens */
+	struct event *acceptable, *resume;
 	struct client *clients;
 	unsigned int n_clients;
 };
@@ -51,7 +51,6 @@ static void client_free(struct client *client)
 	bufferevent_free(client->stream);
 	free(client);
 	exchange->n_clients--;
-	evconnlistener_enable(exchange->listener);
 }
 
 static struct timeval milliseconds(unsigned int ms)
@@ -181,45 +180,66 @@ static struct client *client_new(struct exchange *exchange, int fd)
 	return client;
 }
 
-static void accepted(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address,
-		     int length, void *context)
+/*
+ * Who has to go where there is no room: one that has its answer, or else is still asking, or else
+ * takes its answer; and of those who has been there longest. Whoever asks at once is answered
+ * before its turn comes, however many do nothing but connect.
+ */
+static struct client *client_least(const struct exchange *exchange)
 {
-	struct exchange *exchange = context;
-	struct client *client = client_new(exchange, fd);
+	static const int rank[] = { [CLOSING] = 0, [ASKING] = 1, [ANSWERING] = 2 };
+	struct client *least = exchange->clients;
 
-	(void)address; /* whoever may connect may ask */
-	(void)length;  /* the address's */
+	for (struct client *client = least; client; client = client->next) { /* the newest first */
+		if (rank[client->state] <= rank[least->state])
+			least = client;
+	}
+	return least;
+}
+
+/* Takes @fd. */
+static void client_begin(struct exchange *exchange, int fd)
+{
+	struct client *client;
+
+	if (exchange->n_clients >= exchange->rules.clients_max)
+		client_free(client_least(exchange));
+	client = client_new(exchange, fd);
 	if (!client)
 		return;
 	client->late = evtimer_new(exchange->base, client_late, client);
 	bufferevent_setcb(client->stream, client_read, client_written, client_event, client);
 	bufferevent_setwatermark(client->stream, EV_READ, 0, exchange->rules.request_max + 1);
-	if (exchange->n_clients >= exchange->rules.clients_max)
-		(void)evconnlistener_disable(listener); /* fails only where it was never enabled */
 	if (!client->late || !client_be_patient(client) ||
 	    bufferevent_enable(client->stream, EV_READ | EV_WRITE) < 0)
 		client_free(client);
 }
 
-/* The socket stays readable, so trying again at once would do nothing else. */
-static void accept_failed(struct evconnlistener *listener, void *context)
+/*
+ * One at a time, so that what has arrived from it is read before the next one comes. Where there
+ * is no descriptor left the socket stays readable, and trying again at once would do nothing else.
+ */
+static void accept_one(int listener, short what, void *context)
 {
 	const struct timeval later = milliseconds(RESUME_MS);
-	const struct exchange *exchange = context;
+	struct exchange *exchange = context;
+	int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-	if (evtimer_add(exchange->resume, &later) == 0)
-		(void)evconnlistener_disable(listener); /* fails only where it was never enabled */
+	(void)what; /* somebody wants to connect */
+	if (fd >= 0)
+		client_begin(exchange, fd);
+	else if ((errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) &&
+		 evtimer_add(exchange->resume, &later) == 0)
+		(void)event_del(exchange->acceptable); /* it was added */
 }
 
 static void accept_resume(int fd, short what, void *context)
 {
 	const struct exchange *exchange = context;
 
-	(void)fd;   /* a timer has none */
-	(void)what; /* only time can be up */
-	if (exchange->n_clients < exchange->rules.clients_max)
-		(void)evconnlistener_enable(
-			exchange->listener); /* tried again with the next client */
+	(void)fd;				     /* a timer has none */
+	(void)what;				     /* only time can be up */
+	(void)event_add(exchange->acceptable, NULL); /* it was added before */
 }
 
 int exchange_listen(struct event_base *base, int fd, const struct exchange_rules *rules,
@@ -231,16 +251,15 @@ int exchange_listen(struct event_base *base, int fd, const struct exchange_rules
 		return -ENOMEM;
 	exchange->rules = *rules;
 	exchange->base = base;
+	exchange->fd = -1; /* not ours before all is well */
 	exchange->resume = evtimer_new(base, accept_resume, exchange);
-	if (exchange->resume)
-		exchange->listener =
-			evconnlistener_new(base, accepted, exchange,
-					   LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
-	if (!exchange->listener) {
+	exchange->acceptable = event_new(base, fd, EV_READ | EV_PERSIST, accept_one, exchange);
+	if (!exchange->resume || !exchange->acceptable ||
+	    event_add(exchange->acceptable, NULL) < 0) {
 		exchange_free(exchange);
 		return -ENOMEM;
 	}
-	evconnlistener_set_error_cb(exchange->listener, accept_failed);
+	exchange->fd = fd;
 	*ret_exchange = exchange;
 	return 0;
 }
@@ -251,9 +270,10 @@ void exchange_free(struct exchange *exchange)
 		return;
 	while (exchange->clients)
 		client_free(exchange->clients);
-	if (exchange->listener)
-		evconnlistener_free(exchange->listener);
+	if (exchange->acceptable)
+		event_free(exchange->acceptable);
 	if (exchange->resume)
 		event_free(exchange->resume);
+	fd_release(&exchange->fd);
 	free(exchange);
 }

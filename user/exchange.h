@@ -2,8 +2,8 @@
 /*
  * A server of one question a connection: it collects bytes until they are a whole request, sends
  * the answer, and closes. What a request is, it does not know. Size, time and number of clients
- * are bounded, so that slow or many clients cost the daemon no more than that, and nobody waits
- * for another one.
+ * are bounded, so that slow or many clients cost the daemon no more than that; where there is no
+ * room the slowest has to go, so that nobody waits for another one.
  */
 #ifndef STILE_EXCHANGE_H
 #define STILE_EXCHANGE_H
@@ -16,7 +16,7 @@ struct exchange;
 
 struct exchange_rules {
 	size_t request_max;	  /* bytes */
-	unsigned int clients_max; /* at a time; the next ones wait in the socket's backlog */
+	unsigned int clients_max; /* at a time */
 	unsigned int patience_ms; /* for the request, and again for the answer to be taken */
 	bool (*is_whole)(const char *request, size_t length);
 	/*
