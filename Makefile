@@ -109,8 +109,8 @@ check: all tests	## every test and lint; as root, otherwise what needs no root
 	+@O='$(O)' FUZZ_SECONDS='$(FUZZ_SECONDS)' MAKE='$(MAKE)' sh tests/run.sh
 fuzz: $(FUZZERS)	## each fuzzer for FUZZ_SECONDS (20)
 	@for fuzzer in $^; do FUZZ_SECONDS='$(FUZZ_SECONDS)' sh tests/fuzz.sh $$fuzzer || exit 1; done
-bench: all $(BENCHES) $(TOOLS)	## the measurements
-	@for bench in $(BENCHES); do BENCH_JSON='$(O)/bench.json' $$bench || exit 1; done
+bench: all $(BENCHES) $(TOOLS)	## the measurements of docs/benchmarks.md; as root
+	@O='$(O)' sh tests/bench/run.sh
 
 SOURCES := $(wildcard include/stile/*.h $(foreach dir,bpf user tests tests/*,$(dir)/*.[ch]))
 $(O)/lint/bpf/%.ok $(O)/lint/%.bpf.ok: FLAGS = $(BPFFLAGS)

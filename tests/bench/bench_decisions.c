@@ -283,7 +283,7 @@ static int tell(const struct stage *stage, struct family *family, int n_cpus)
 	bench->title = title;
 	bench->columns[0] = "ns/packet";
 	bench->ratios[0] = "of LRU";
-	bench->rounds = 11;
+	bench->rounds = n_cpus == 1 ? 11 : 7;
 	add_rows(&table);
 	if (n_cpus > stage->n_cpus)
 		for (int i = 0; i < bench->n_rows; i++)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "load.h"
 #include "loader.h"
@@ -20,6 +21,7 @@
 #include "util.h"
 
 #define PACKETS 200000
+#define BYTES 200 /* of a client, in both tables, or less */
 
 static const uint32_t numbers[] = { 1000, 10000, 100000, 1000000, 10000000 };
 
@@ -30,6 +32,13 @@ struct size {
 	struct load load;
 	struct lru lru;
 };
+
+/* Both tables of @n clients take less than half of the memory. */
+static bool fits(uint32_t n)
+{
+	return (double)n * BYTES <
+	       (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 2;
+}
 
 static int size_load(const struct stage *stage, uint32_t n, struct size *size)
 {
@@ -61,10 +70,12 @@ static int size_load(const struct stage *stage, uint32_t n, struct size *size)
 	return result;
 }
 
+/* @program: a negative one is not there. */
 static struct bench_row *add_size(struct bench *bench, const struct stage *stage, uint32_t n,
 				  int program)
 {
 	struct subject *subject = subject_new(stage, 1, program);
+	struct bench_row *row;
 
 	subject->plan = (struct drive_plan){
 		.spec = &syn,
@@ -73,7 +84,10 @@ static struct bench_row *add_size(struct bench *bench, const struct stage *stage
 		.warmup = n < PACKETS ? n * 2 : PACKETS,
 		.repeat = PACKETS,
 	};
-	return bench_add(bench, subject_measure, subject, "%u clients", n);
+	row = bench_add(bench, subject_measure, subject, "%u clients", n);
+	if (program < 0)
+		bench_skip(row, "there is too little memory");
+	return row;
 }
 
 static void add_sizes(struct bench *bench, const struct stage *stage, const struct size *sizes)
@@ -83,12 +97,18 @@ static void add_sizes(struct bench *bench, const struct stage *stage, const stru
 	floor = add_size(bench, stage, 1000000, drive_parse_program(stage->drives[0]));
 	snprintf(floor->name, sizeof(floor->name), "parse only");
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
-		stile = add_size(bench, stage, numbers[i], loader_program(sizes[i].load.loader));
+		bool is_there = sizes[i].load.loader;
+
+		stile = add_size(bench, stage, numbers[i],
+				 is_there ? loader_program(sizes[i].load.loader) : -1);
 		stile->floor = floor;
 		stile->group = "Stile, SYN refused";
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
-		lru = add_size(bench, stage, numbers[i], lru_program(&sizes[i].lru));
+		bool is_there = sizes[i].lru.skeleton;
+
+		lru = add_size(bench, stage, numbers[i],
+			       is_there ? lru_program(&sizes[i].lru) : -1);
 		lru->floor = floor;
 		lru->group = "LRU hash, SYN refused";
 		bench->rows[i + 1].beside[0] = lru;
@@ -108,7 +128,7 @@ static int tell_clients(void)
 	struct stage stage = {};
 	int result = stage_init(&stage);
 
-	for (size_t i = 0; i < ARRAY_SIZE(numbers) && result == 0; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(numbers) && result == 0 && fits(numbers[i]); i++)
 		result = size_load(&stage, numbers[i], &sizes[i]);
 	if (result == 0) {
 		add_sizes(&bench, &stage, sizes);

@@ -149,7 +149,7 @@ static json_t *column_to_json(const struct bench_row *row, int column)
 	return object;
 }
 
-/* A bar by the name of what it bounds: "net", or the ratio's title. */
+/* A bar by the name of what it bounds: "net", the column's title, or the ratio's. */
 static void put_bar(json_t *bars, const char *name, double value, double most)
 {
 	json_t *bar;
@@ -180,7 +180,7 @@ static json_t *row_to_json(const struct bench *bench, const struct bench_row *ro
 		json_object_set_new(object, bench->columns[i], column_to_json(row, i));
 	if (row->floor)
 		put_number(object, "net", bench_net(row));
-	put_bar(bars, "net", bench_net(row), row->most);
+	put_bar(bars, row->floor ? "net" : bench->columns[0], bench_net(row), row->most);
 	for (int i = 0; i < BENCH_RATIOS && bench->ratios[i]; i++) {
 		put_number(ratios, bench->ratios[i], bench_ratio(row, i));
 		put_bar(bars, bench->ratios[i], bench_ratio(row, i), row->most_of[i]);
@@ -190,11 +190,22 @@ static json_t *row_to_json(const struct bench *bench, const struct bench_row *ro
 	return object;
 }
 
+static json_t *titles_to_json(const char *const *titles, int most)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < most && titles[i]; i++)
+		json_array_append_new(array, json_string(titles[i]));
+	return array;
+}
+
 static json_t *table_to_json(const struct bench *bench)
 {
 	json_t *object = json_object(), *rows = json_array();
 
 	json_object_set_new(object, "title", json_string(bench->title));
+	json_object_set_new(object, "columns", titles_to_json(bench->columns, BENCH_COLUMNS));
+	json_object_set_new(object, "ratios", titles_to_json(bench->ratios, BENCH_RATIOS));
 	json_object_set_new(object, "rounds", json_integer(bench_rounds(bench)));
 	for (int i = 0; i < bench->n_rows; i++)
 		json_array_append_new(rows, row_to_json(bench, &bench->rows[i]));

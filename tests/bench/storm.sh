@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# storm.sh VARIANT SECONDS: what a well-behaved client of nginx gets while a storm of connections
-# from eight addresses lasts, with VARIANT in front. Prints requests served a second, p50 and p99 in
-# milliseconds. Status 3: what it needs is not here, and on standard output which. All limiters
-# allow each address the same; whom Stile and nftables refuse gets a RST.
+# storm.sh STORM VARIANT SECONDS: what a well-behaved client of nginx gets while a storm lasts, with
+# VARIANT in front: "connections" from eight addresses, or "requests" over a few connections of one
+# address that stay open. Prints requests served a second, p50 and p99 in milliseconds, percent
+# failed, and what the storm was served a second. Status 3: what it needs is not here, and on
+# standard output which. All limiters allow each address the same; whom Stile and nftables refuse
+# gets a RST, whom nginx refuses a 429.
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -13,13 +15,14 @@ PLAY_SERVER=stile-bench-srv
 PLAY_CLIENT=stile-bench-cli
 PLAY_INSTANCE=bench-storm
 
-variant=$1 seconds=$2
-GOOD=10.77.0.2
+storm=$1 variant=$2 seconds=$3
+GOOD=10.77.0.3 # not the address that wrk takes
 STORM=10.77.0.101-10.77.0.108
 RATE=4000
 INTERVAL=50 # ms from one good request to the next: 20 a second
 LIMIT=25
 BURST=10
+OPEN=32 # connections of a storm of requests, fewer than a limiter lets in at once
 
 storm_pid='' good_pid='' haproxy_pid=''
 finish() {
@@ -116,6 +119,17 @@ field() {
 	echo "$value"
 }
 
+# Requests of the storm that got a whole page.
+storm_served() {
+	if [ "$storm" = connections ]; then
+		[ "$(field attempts "$PLAY_DIRECTORY/storm")" -gt 0 ] || play_fail 'there was no storm'
+		field succeeded "$PLAY_DIRECTORY/storm"
+	else
+		awk '/ requests in / { all = $1 } /Non-2xx/ { bad = $NF }
+			END { if (!all) exit 1; print all - bad }' "$PLAY_DIRECTORY/storm"
+	fi
+}
+
 port=80
 play_up
 case $variant in
@@ -137,10 +151,20 @@ haproxy)
 *) play_fail "no variant '$variant'" ;;
 esac
 
+case $storm in
+connections)
+	set -- "$O/tools/storm" --target 10.77.0.1:$port --from $STORM --connections 1000000 \
+		--rate $RATE --concurrency 4000 --seconds "$seconds" --timeout 2000 --get / --json
+	;;
+requests)
+	need wrk
+	set -- wrk -t 1 -c $OPEN -d "${seconds}s" --timeout 2s -H 'Accept-Encoding: gzip' \
+		http://10.77.0.1:$port/
+	;;
+*) play_fail "no storm '$storm'" ;;
+esac
 if [ "$variant" != idle ]; then
-	nsenter --net=/run/netns/$PLAY_CLIENT "$O/tools/storm" --target 10.77.0.1:$port \
-		--from $STORM --connections 1000000 --rate $RATE --concurrency 4000 \
-		--seconds "$seconds" --timeout 2000 --get / --json >"$PLAY_DIRECTORY/storm" &
+	nsenter --net=/run/netns/$PLAY_CLIENT "$@" >"$PLAY_DIRECTORY/storm" &
 	storm_pid=$!
 fi
 nsenter --net=/run/netns/$PLAY_CLIENT "$O/tools/goodclient" --target 10.77.0.1:$port --from $GOOD \
@@ -148,13 +172,14 @@ nsenter --net=/run/netns/$PLAY_CLIENT "$O/tools/goodclient" --target 10.77.0.1:$
 good_pid=$!
 wait $good_pid || play_fail 'the good client failed'
 good_pid=
+got=0
 if [ -n "$storm_pid" ]; then
 	wait "$storm_pid" || play_fail 'the storm failed'
 	storm_pid=
-	[ "$(field attempts "$PLAY_DIRECTORY/storm")" -gt 0 ] || play_fail 'there was no storm'
+	got=$(storm_served)
 fi
 served=$(field served "$PLAY_DIRECTORY/good")
 p50=$(field p50_us "$PLAY_DIRECTORY/good") p99=$(field p99_us "$PLAY_DIRECTORY/good")
 sent=$(field requests "$PLAY_DIRECTORY/good")
-awk -v n="$served" -v s="$seconds" -v p50="$p50" -v p99="$p99" -v sent="$sent" \
-	'BEGIN { print n / s, p50 / 1000, p99 / 1000, 100 * (sent - n) / sent }'
+awk -v n="$served" -v s="$seconds" -v p50="$p50" -v p99="$p99" -v sent="$sent" -v got="$got" \
+	'BEGIN { print n / s, p50 / 1000, p99 / 1000, 100 * (sent - n) / sent, got / s }'
