@@ -51,6 +51,8 @@ static void log_state(const char *name, const struct netif_state *before,
 			    now->name.text);
 	if (before->up != now->up)
 		log_info("%s: is %s", name, now->up ? "up" : "down");
+	if (before->up && now->up && before->carrier != now->carrier)
+		log_info("%s: has %s", name, now->carrier ? "its carrier again" : "no carrier");
 	if (before->mtu != now->mtu)
 		log_info("%s: its MTU is %" PRIu32 " now, after %" PRIu32, name, now->mtu,
 			 before->mtu);

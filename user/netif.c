@@ -147,7 +147,6 @@ static int ask(const char *name, unsigned long what, struct ifreq *request)
 
 int netif_get_named(const char *name, struct netif_state *ret_state)
 {
-	const int both = IFF_UP | IFF_RUNNING;
 	struct netif_state state = { 0 };
 	struct ifreq flags = { 0 }, mtu = { 0 };
 	int error;
@@ -160,7 +159,8 @@ int netif_get_named(const char *name, struct netif_state *ret_state)
 	if (error)
 		return error;
 	snprintf(state.name.text, sizeof(state.name.text), "%s", name);
-	state.up = (flags.ifr_flags & both) == both;
+	state.up = flags.ifr_flags & IFF_UP;
+	state.carrier = flags.ifr_flags & IFF_RUNNING;
 	state.mtu = (uint32_t)mtu.ifr_mtu;
 	*ret_state = state;
 	return 0;

@@ -22,7 +22,8 @@ int netif_default_routes(struct netif_name *ret_names, size_t n_names);
 struct netif_state {
 	uint32_t ifindex;
 	struct netif_name name;
-	bool up; /* by its administrator and its carrier */
+	bool up;      /* by its administrator */
+	bool carrier; /* as far as it is up */
 	uint32_t mtu;
 };
 

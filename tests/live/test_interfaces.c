@@ -112,6 +112,10 @@ static void test_states(void)
 	live_shell(&live, LIVE_SERVER,
 		   "ip link set srv0 up; ip address replace " SERVER_IPV4 "/24 dev srv0");
 	wait_logged(&live, 1, "srv0: is up");
+	live_shell(&live, LIVE_CLIENT, "ip link set cli0 down");
+	wait_logged(&live, 1, "srv0: has no carrier");
+	live_shell(&live, LIVE_CLIENT, "ip link set cli0 up");
+	wait_logged(&live, 1, "srv0: has its carrier again");
 	live_shell(&live, LIVE_SERVER, "ip link set srv0 mtu 1400");
 	wait_logged(&live, 1, "srv0: its MTU is 1400 now, after 1500");
 	CHECK("it is healthy all the while", is_healthy(&live));
@@ -212,6 +216,6 @@ static void test_moved(void)
 }
 
 CHECK_SUITE(interfaces, { "one appears, goes, and comes back", test_appears },
-	    { "none is there", test_missing }, { "down, up, another MTU", test_states },
+	    { "none is there", test_missing }, { "down, up, no carrier, another MTU", test_states },
 	    { "another name", test_renamed }, { "names exchanged", test_exchanged },
 	    { "another namespace", test_moved });
