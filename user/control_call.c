@@ -177,7 +177,7 @@ int control_call(const char *path, const char *request, unsigned int patience, c
 	if (result < 0)
 		return result;
 	result = read_all(fd, patience, &answer);
-	if (result < 0) {
+	if (result < 0 || !answer) {
 		*ret_text = answer;
 		answer = NULL;
 		return result;
