@@ -28,10 +28,22 @@ static __always_inline struct ruling judge_drop(enum stile_reason reason)
 	return (struct ruling){ STILE_VERDICT_DROP, reason, 0, 0 };
 }
 
-/* A packet that could not be read for @reason. When in doubt it passes. */
+/*
+ * A packet that could not be read for @reason. It passes where the stack does not give it to a
+ * service on TCP or UDP; where it could, and no ordinary host sends such, it would be a way past
+ * every limiter.
+ */
 static __always_inline struct ruling judge_unread(enum stile_reason reason)
 {
-	return reason == STILE_REASON_TINY_FRAGMENT ? judge_drop(reason) : judge_pass(reason);
+	switch (reason) {
+	case STILE_REASON_TINY_FRAGMENT:
+	case STILE_REASON_EXT_HEADER:
+	case STILE_REASON_MALFORMED:
+	case STILE_REASON_VLAN_TAGS:
+		return judge_drop(reason);
+	default:
+		return judge_pass(reason);
+	}
 }
 
 /* Flags that belong to no connection: scanners and broken stacks send them. */

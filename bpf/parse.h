@@ -2,7 +2,9 @@
 /*
  * A frame read as far as its ports: Ethernet, up to two VLAN tags, IPv4 with options, IPv6 with
  * extension headers, TCP or UDP. Pure: the frame's bounds in, struct pkt out. A first fragment is
- * read like a whole packet, for it carries the ports; later ones do not.
+ * read like a whole packet, for it carries the ports; later ones do not. What lies behind the end
+ * that the IP header states is padding, which the stack does not see, and which is not read either:
+ * it could show a harmless header in the place of the one that the next fragment brings.
  */
 #ifndef STILE_BPF_PARSE_H
 #define STILE_BPF_PARSE_H
@@ -24,6 +26,7 @@
 #define PARSE_EXTENDED (-2) /* parse_plain: there are extension headers, ask parse() */
 #define PARSE_VLANS 2
 #define PARSE_EXT_HEADERS 8
+#define PARSE_TCP_SIZE 20     /* of a header without options: ports and flags are in it */
 #define PARSE_OFFSET_MAX 2048 /* of any header; a chain of extension headers that is longer ends */
 
 /* Positions in the frame that Ethernet's header leaves. */
@@ -91,7 +94,17 @@ static __always_inline int parse_ethernet(struct parse_cursor *cursor, struct pk
 		cursor->type = swap16(vlan->type);
 		cursor->offset += sizeof(*vlan);
 	}
+	if (i == PARSE_VLANS && (cursor->type == ETH_P_8021Q || cursor->type == ETH_P_8021AD))
+		return STILE_REASON_VLAN_TAGS;
 	return PARSE_OK;
+}
+
+/* A fragment that is not the first: no TCP stack sends one that begins within TCP's header. */
+static __always_inline int parse_fragment(__u32 offset, __u16 type)
+{
+	if (type == IPPROTO_TCP && offset < PARSE_TCP_SIZE)
+		return STILE_REASON_TINY_FRAGMENT; /* RFC 1858, 4.2.1; RFC 3128 */
+	return STILE_REASON_FRAGMENT;
 }
 
 static __always_inline int parse_ipv4(struct parse_cursor *cursor, struct pkt *pkt)
@@ -105,7 +118,7 @@ static __always_inline int parse_ipv4(struct parse_cursor *cursor, struct pkt *p
 	if (swap16(ip->tot_len) < length)
 		return STILE_REASON_TRUNCATED;
 	if (swap16(ip->frag_off) & 0x1fff)
-		return STILE_REASON_FRAGMENT;
+		return parse_fragment((swap16(ip->frag_off) & 0x1fff) * 8, ip->protocol);
 	cursor->more = swap16(ip->frag_off) & 0x2000;
 	cursor->type = ip->protocol;
 	cursor->end = cursor->offset + swap16(ip->tot_len);
@@ -125,6 +138,12 @@ static __always_inline bool parse_is_extension(__u16 type)
 	       type == IPPROTO_FRAGMENT || type == IPPROTO_AH;
 }
 
+/* A header that is not wholly there: the next fragment may bring the rest of it. */
+static __always_inline int parse_cut(const struct parse_cursor *cursor)
+{
+	return cursor->more ? STILE_REASON_TINY_FRAGMENT : STILE_REASON_TRUNCATED;
+}
+
 static __always_inline int parse_extension(struct parse_cursor *cursor)
 {
 	__u8 *header;
@@ -132,12 +151,12 @@ static __always_inline int parse_extension(struct parse_cursor *cursor)
 	if (cursor->offset > PARSE_OFFSET_MAX)
 		return STILE_REASON_EXT_HEADER;
 	header = parse_at(cursor, cursor->offset, 8);
-	if (!header)
-		return STILE_REASON_TRUNCATED;
+	if (!header || cursor->offset + 8 > cursor->end)
+		return parse_cut(cursor);
 	if (cursor->type == IPPROTO_FRAGMENT) {
 		if (header[2] || header[3] & 0xf8)
-			return STILE_REASON_FRAGMENT;
-		cursor->more = header[3] & 1;
+			return parse_fragment(header[2] << 8 | (header[3] & 0xf8), header[0]);
+		cursor->more |= header[3] & 1;
 		cursor->offset += 8;
 	} else if (cursor->type == IPPROTO_AH) {
 		cursor->offset += (header[1] + 2) * 4; /* RFC 4302, 2.2 */
@@ -193,23 +212,52 @@ static __always_inline int parse_ipv6(struct parse_cursor *cursor, struct pkt *p
 	return parse_is_extension(cursor->type) ? PARSE_EXTENDED : PARSE_OK;
 }
 
+/*
+ * Where the packet ends within the TCP header. A first fragment may, behind the flags: nothing but
+ * options is left for the next one. Before that, put together again it would be a SYN that nobody
+ * judged (RFC 1858, 2.1).
+ */
+static __always_inline int parse_short_tcp(const struct parse_cursor *cursor, __u32 length)
+{
+	if (length < PARSE_TCP_SIZE || !cursor->more)
+		return STILE_REASON_MALFORMED;
+	return cursor->offset + PARSE_TCP_SIZE > cursor->end ? STILE_REASON_TINY_FRAGMENT
+							     : PARSE_OK;
+}
+
 static __always_inline int parse_tcp(struct parse_cursor *cursor, struct pkt *pkt)
 {
 	struct tcphdr *tcp = parse_at(cursor, cursor->offset, sizeof(*tcp));
-	__u32 behind;
+	__u32 length;
 
-	/* Put together again it would be a SYN that nobody judged (RFC 1858, 2.1). */
 	if (!tcp)
-		return cursor->more ? STILE_REASON_TINY_FRAGMENT : STILE_REASON_TRUNCATED;
+		return parse_cut(cursor);
 	pkt->protocol = STILE_PROTOCOL_TCP;
 	pkt->sport = swap16(tcp->source);
 	pkt->dport = swap16(tcp->dest);
 	pkt->sequence = swap32(tcp->seq);
 	pkt->acknowledgment = swap32(tcp->ack_seq);
 	pkt->flags = ((__u8 *)tcp)[13] & 0x3f;
-	behind = cursor->offset + tcp->doff * 4;
-	pkt->payload = cursor->end > behind ? cursor->end - behind : 0;
+	pkt->payload = 0;
+	length = tcp->doff * 4;
+	if (unlikely(length < PARSE_TCP_SIZE || cursor->offset + length > cursor->end))
+		return parse_short_tcp(cursor, length);
+	pkt->payload = cursor->end - cursor->offset - length;
 	return PARSE_OK;
+}
+
+/*
+ * What a UDP header says of its length: a whole header, and no more than there is, unless other
+ * fragments bring the rest. Over IPv6 it may say nothing, as in a jumbogram (RFC 2675, 4).
+ */
+static __always_inline bool parse_udp_is_whole(const struct parse_cursor *cursor, __u32 length,
+					       bool ipv4)
+{
+	if (length == 0 && !ipv4)
+		return true;
+	if (length < sizeof(struct udphdr))
+		return false;
+	return cursor->more || cursor->offset + length <= cursor->end;
 }
 
 static __always_inline int parse_udp(struct parse_cursor *cursor, struct pkt *pkt)
@@ -218,14 +266,18 @@ static __always_inline int parse_udp(struct parse_cursor *cursor, struct pkt *pk
 	__u32 behind = cursor->offset + sizeof(*udp);
 
 	if (!udp)
-		return cursor->more ? STILE_REASON_FRAGMENT : STILE_REASON_TRUNCATED;
+		return parse_cut(cursor);
+	if (behind > cursor->end)
+		return cursor->more ? STILE_REASON_TINY_FRAGMENT : STILE_REASON_MALFORMED;
+	if (!parse_udp_is_whole(cursor, swap16(udp->len), pkt->ipv4))
+		return STILE_REASON_MALFORMED;
 	pkt->protocol = STILE_PROTOCOL_UDP;
 	pkt->sport = swap16(udp->source);
 	pkt->dport = swap16(udp->dest);
 	pkt->sequence = 0;
 	pkt->acknowledgment = 0;
 	pkt->flags = 0;
-	pkt->payload = cursor->end > behind ? cursor->end - behind : 0;
+	pkt->payload = cursor->end - behind;
 	return PARSE_OK;
 }
 
@@ -265,8 +317,12 @@ static __always_inline int parse(void *data, void *data_end, struct pkt *ret_pkt
 	struct parse_cursor cursor = { .data = data, .data_end = data_end };
 	int unread = parse_network(&cursor, ret_pkt);
 
-	if (unread == PARSE_EXTENDED)
+	if (unread == PARSE_EXTENDED) {
+		/* No length, and hop-by-hop options: as long as the frame, jumbogram or not. */
+		if (cursor.end == cursor.offset && cursor.type == IPPROTO_HOPOPTS)
+			cursor.end = data_end - data;
 		unread = parse_extensions(&cursor);
+	}
 	if (unread != PARSE_OK)
 		return unread;
 	if (cursor.offset > PARSE_OFFSET_MAX)

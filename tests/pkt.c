@@ -289,7 +289,7 @@ static void put_tcp(struct writer *writer)
 	put_ports(writer);
 	put32(writer, spec->sequence);
 	put32(writer, spec->acknowledgment);
-	put8(writer, (TCP_HEADER + spec->tcp_options) / 4U << 4);
+	put8(writer, (spec->short_header ? 4 : TCP_HEADER + spec->tcp_options) / 4U << 4);
 	put8(writer, spec->flags ? spec->flags & 0xff : PKT_SYN);
 	put16(writer, spec->answer ? 0 : 64240);
 	put32(writer, 0);

@@ -107,6 +107,9 @@ static bool occurs(size_t verdict, size_t reason)
 	case STILE_REASON_BLOCKED:
 	case STILE_REASON_BAD_FLAGS:
 	case STILE_REASON_TINY_FRAGMENT:
+	case STILE_REASON_EXT_HEADER:
+	case STILE_REASON_MALFORMED:
+	case STILE_REASON_VLAN_TAGS:
 		return verdict == STILE_VERDICT_DROP;
 	case STILE_REASON_LIMITED:
 	case STILE_REASON_HELD:

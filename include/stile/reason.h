@@ -33,10 +33,12 @@
 	X(FULL, "full", "a new client found no room in a limiter's table")                         \
 	X(NO_TABLE, "no_table", "a limiter's table is missing: let through")                       \
 	X(DISABLED, "disabled", "Stile is switched off by enabled: false")                         \
-	X(TINY_FRAGMENT, "tiny_fragment", "a first fragment that ends within the TCP header")      \
+	X(TINY_FRAGMENT, "tiny_fragment", "a fragment that cuts the TCP or UDP header in two")     \
 	X(UNATTENDED, "unattended", "the daemon has been silent for too long (watchdog)")          \
 	X(SESSION, "session", "a datagram of a session that was let in")                           \
-	X(HELD, "held", "a datagram of a session that was refused, and not judged again yet")
+	X(HELD, "held", "a datagram of a session that was refused, and not judged again yet")      \
+	X(MALFORMED, "malformed", "a TCP or UDP header that says what cannot be")                  \
+	X(VLAN_TAGS, "vlan_tags", "more VLAN tags than two")
 
 /* What one limiter says of one event. */
 #define STILE_DECISIONS(X)                                                                         \

@@ -59,8 +59,9 @@ static const struct row {
 	struct pkt_spec spec;
 	const char *from[2]; /* IPv4, IPv6 */
 	bool only_ipv6;
-	bool disabled;	  /* under another configuration */
-	bool unattended;  /* under a third */
+	bool disabled;	 /* under another configuration */
+	bool unattended; /* under a third */
+	bool three_tags;
 	bool of_a_socket; /* the SYN of the connection that is there */
 } rows[_STILE_REASON_MAX] = {
 	[STILE_REASON_NOT_IP] = {
@@ -76,11 +77,11 @@ static const struct row {
 	[STILE_REASON_FRAGMENT] = {
 		.what = "a fragment that is not the first passes",
 		.want = "pass fragment",
-		.spec = { .extensions = { PKT_FRAGMENT }, .fragment = 2, .payload = 40 },
+		.spec = { .extensions = { PKT_FRAGMENT }, .fragment = 3, .payload = 40 },
 	},
 	[STILE_REASON_EXT_HEADER] = {
-		.what = "extension headers that go on for too long pass",
-		.want = "pass ext_header",
+		.what = "extension headers that go on for too long are dropped",
+		.want = "drop ext_header",
 		.spec = { .extensions = { PKT_DESTINATION_LONG, PKT_DESTINATION_LONG,
 					  PKT_DESTINATION } },
 		.only_ipv6 = true,
@@ -179,6 +180,17 @@ static const struct row {
 		.from = { CLIENT_FAR, CLIENT_FAR_V6 },
 		.unattended = true,
 	},
+	[STILE_REASON_MALFORMED] = {
+		.what = "a TCP header that is said to have four bytes is dropped",
+		.want = "drop malformed",
+		.spec = { .dport = PORT_ONE, .short_header = true },
+	},
+	[STILE_REASON_VLAN_TAGS] = {
+		.what = "more than two tags are dropped",
+		.want = "drop vlan_tags",
+		.spec = { .dport = PORT_ONE },
+		.three_tags = true,
+	},
 	[STILE_REASON_SESSION] = {
 		.what = "another datagram of a session passes",
 		.want = "pass session",
@@ -266,7 +278,7 @@ static void check_row(const struct row *row, int ipv6, uint8_t vlans)
 	else
 		spec.from = row->from[ipv6];
 	spec.ipv6 = ipv6;
-	spec.vlans = vlans;
+	spec.vlans = row->three_tags ? PKT_VLANS_MAX : vlans;
 	snprintf(what, sizeof(what), "%s (IPv%d, %d tags)", row->what, ipv6 ? 6 : 4, vlans);
 	CHECK_STR_EQ(what, prog_send(prog, &spec), row->want);
 }

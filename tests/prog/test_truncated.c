@@ -48,9 +48,7 @@ static const char *want_of(const struct pkt_spec *spec, const struct pkt_frame *
 
 	if (size >= frame->l4 + header)
 		return "unlimited";
-	if (size >= frame->l4 && spec->more)
-		return spec->protocol == IPPROTO_UDP ? "fragment" : "tiny_fragment";
-	return "truncated";
+	return size >= frame->l4 && spec->more ? "tiny_fragment" : "truncated";
 }
 
 static const char *parse_on_host(const struct pkt_frame *frame)

@@ -54,7 +54,7 @@ static const struct {
 	{ "IPv4, UDP", { .protocol = IPPROTO_UDP, .payload = 7 }, PARSE_OK },
 	{ "one VLAN tag", { .vlans = 1 }, PARSE_OK },
 	{ "two VLAN tags", { .vlans = 2, .ipv6 = true }, PARSE_OK },
-	{ "three are too many", { .vlans = 3 }, STILE_REASON_NOT_IP },
+	{ "three are too many", { .vlans = 3 }, STILE_REASON_VLAN_TAGS },
 	{ "IPv6, TCP", { .ipv6 = true, .payload = 3 }, PARSE_OK },
 	{ "IPv6, UDP", { .ipv6 = true, .protocol = IPPROTO_UDP }, PARSE_OK },
 	{ "IPv6 with extension headers",
