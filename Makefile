@@ -15,7 +15,7 @@ endif
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 PKG_CONFIG ?= pkg-config
-FUZZ_SECONDS ?= 20
+FUZZ_SECONDS ?= 60
 ARGS ?=
 V ?= 0
 
@@ -107,7 +107,7 @@ $(O)/%.skel.h: $(O)/%.bpf.o
 tests: $(TESTS) $(FUZZERS) $(TOOLS) $(O)/asan/stile $(call objs,clang,user/main.c user/loader.c)
 check: all tests	## every test and lint; as root, otherwise what needs no root
 	+@O='$(O)' FUZZ_SECONDS='$(FUZZ_SECONDS)' MAKE='$(MAKE)' sh tests/run.sh
-fuzz: $(FUZZERS)	## each fuzzer for FUZZ_SECONDS (20)
+fuzz: $(FUZZERS)	## each fuzzer for FUZZ_SECONDS (60)
 	@for fuzzer in $^; do FUZZ_SECONDS='$(FUZZ_SECONDS)' sh tests/fuzz.sh $$fuzzer || exit 1; done
 bench: all $(BENCHES) $(TOOLS)	## the measurements of docs/benchmarks.md; as root
 	@O='$(O)' sh tests/bench/run.sh
@@ -121,7 +121,7 @@ $(O)/lint/%.ok: %.c $(filter %.h,$(SOURCES)) .clang-tidy | $(O)/stile.skel.h $(B
 	@touch $@
 lint: $(patsubst %.c,$(O)/lint/%.ok,$(filter %.c,$(SOURCES)))	## formatter, clang-tidy, layer rules, budgets
 	@clang-format --dry-run -Werror $(SOURCES)
-	@code=0; for rules in layers style docs; do sh scripts/check-$$rules.sh || code=1; done; exit $$code
+	@code=0; for rules in layers style docs texts; do sh scripts/check-$$rules.sh || code=1; done; exit $$code
 	@for script in $(filter-out scripts/packages,$(wildcard scripts/* tests/*.sh tests/*/*.sh .ci/run)); do \
 		sh -n $$script || exit 1; done
 	$(if $(wildcard docs/*.[58]),@mandoc -T lint -W warning $(wildcard docs/*.[58]))

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# fuzz.sh FUZZER: runs it for FUZZ_SECONDS (20) on the stored corpus of its name, if there is one.
+# fuzz.sh FUZZER: runs it for FUZZ_SECONDS (60) on the stored corpus of its name, if there is one.
 # What it finds is kept in a corpus next to it, and a crash as a file there.
 set -eu
 
@@ -8,7 +8,7 @@ fuzzer=$1
 name=${fuzzer##*/}
 corpus=${fuzzer%/*}/corpus/$name
 crashes=${fuzzer%/*}/crashes/$name-
-seconds=${FUZZ_SECONDS:-20}
+seconds=${FUZZ_SECONDS:-60}
 stored=tests/fuzz/corpus/$name
 
 mkdir -p "$corpus" "${crashes%/*}"

@@ -10,7 +10,7 @@ case $O in /*) built=$O ;; *) built=$(pwd)/$O ;; esac
 CHECK_RESULTS=$built/check-results
 STILE=$built/stile
 export O CHECK_RESULTS STILE
-passed=0 failed=0 skipped=0 left_out='' failures=''
+passed=0 failed=0 skipped=0 left_out='' failures='' fuzzers=''
 
 # One step. A CUnit binary writes its numbers to $CHECK_RESULTS; any other counts as one test.
 step() {
@@ -38,19 +38,38 @@ binary() {
 	[ ! -x "$2" ] || step "$@"
 }
 
+# Every fuzzer that is built, beside what follows.
+start_fuzzers() {
+	for fuzzer in tests/fuzz/*.c; do
+		fuzzer=$O/fuzz/$(basename "$fuzzer" .c)
+		[ -x "$fuzzer" ] || continue
+		rm -f "$fuzzer.code"
+		{
+			sh tests/fuzz.sh "$fuzzer" >"$fuzzer.said" 2>&1
+			echo $? >"$fuzzer.code"
+		} &
+		fuzzers="$fuzzers $fuzzer"
+	done
+}
+
+end_fuzzers() {
+	wait
+	for fuzzer in $fuzzers; do
+		step "fuzz ${fuzzer##*/}" sh -c 'cat "$0.said"; exit "$(cat "$0.code")"' "$fuzzer"
+	done
+}
+
 privileged() {
 	[ "$(id -u)" -eq 0 ] && [ -e /sys/fs/bpf ] && unshare --net true 2>/dev/null
 }
 
+start_fuzzers
 binary unit "$O/test-unit"
 binary unit-clang "$O/test-unit-clang"
-for fuzzer in tests/fuzz/*.c; do
-	fuzzer=$O/fuzz/$(basename "$fuzzer" .c)
-	[ ! -x "$fuzzer" ] || step "fuzz ${fuzzer##*/}" sh tests/fuzz.sh "$fuzzer"
-done
 [ ! -e tests/cli/run.sh ] || step cli env STILE="$built/asan/stile" sh tests/cli/run.sh
 step lint-rules sh tests/lint/run.sh
 step lint $MAKE --no-print-directory lint
+end_fuzzers
 if privileged; then
 	binary prog "$O/test-prog"
 	[ ! -x "$O/test-live" ] || step live sh tests/root.sh "$O/test-live"

@@ -50,11 +50,11 @@ const struct policy_source *check_sources(const struct check *check,
 	return sources;
 }
 
-static int print(const struct check *check, bool json)
+static int print(const struct check *check)
 {
 	size_t n = check->diag->n_errors;
 
-	if (json)
+	if (check->json)
 		return check_print_json(check);
 	diag_print(check->diag, stderr);
 	if (n)
@@ -65,29 +65,30 @@ static int print(const struct check *check, bool json)
 }
 
 /* What would be in force with @config. */
-static int check_config(struct check check, const struct config *config, struct diag *diag,
-			bool json)
+static int check_config(struct check check, const struct config *config, struct diag *diag)
 {
 	struct policy policy;
 	int code;
 
 	if (review_compile(config, diag, &policy) < 0)
-		return print(&check, json);
+		return print(&check);
 	review_warn(config, diag);
+	if (!check.elsewhere)
+		check_warn_host(config, &policy, diag);
 	check.config = config;
 	check.policy = &policy;
-	code = print(&check, json);
+	code = print(&check);
 	policy_release(&policy);
 	return code;
 }
 
-static int check_file(const char *path, bool json)
+static int check_file(const char *path, struct check check)
 {
 	struct diag diag;
-	struct check check = { .diag = &diag };
 	struct config config;
 	int code, err;
 
+	check.diag = &diag;
 	check.defaults = !path && access(STILE_CONFIG_PATH, F_OK) < 0 && errno == ENOENT;
 	if (!path)
 		path = check.defaults ? "safe defaults" : STILE_CONFIG_PATH;
@@ -95,7 +96,7 @@ static int check_file(const char *path, bool json)
 	err = check.defaults ? config_default(&config) : review_read(path, &diag, &config);
 	if (err == -ENOMEM)
 		diag_error(&diag, (struct place){ 0 }, "out of memory");
-	code = err ? print(&check, json) : check_config(check, &config, &diag, json);
+	code = err ? print(&check) : check_config(check, &config, &diag);
 	if (!err)
 		config_release(&config);
 	if (diag.n_errors)
@@ -108,11 +109,12 @@ int cmd_check(const struct command *command, const struct pins *pins, int argc, 
 {
 	static const struct option options[] = {
 		{ "config", required_argument, NULL, 'c' },
+		{ "elsewhere", no_argument, NULL, 'e' },
 		{ "json", no_argument, NULL, 'j' },
 		{},
 	};
+	struct check check = { 0 };
 	const char *path = NULL;
-	bool json = false;
 	int option;
 
 	(void)pins; /* nothing of the kernel is looked at */
@@ -121,11 +123,13 @@ int cmd_check(const struct command *command, const struct pins *pins, int argc, 
 		if (option == 'c')
 			path = optarg;
 		else if (option == 'j')
-			json = true;
+			check.json = true;
+		else if (option == 'e')
+			check.elsewhere = true;
 		else
 			return command_bad_option(command, option, argv);
 	}
 	if (optind < argc)
 		return command_too_many(command, argv[optind]);
-	return check_file(path, json);
+	return check_file(path, check);
 }

@@ -11,7 +11,9 @@
 #include "policy.h"
 
 struct check {
-	bool defaults;		     /* no file was read */
+	bool defaults;	/* no file was read */
+	bool elsewhere; /* it is for another host */
+	bool json;
 	const struct diag *diag;     /* which names the file */
 	const struct config *config; /* NULL where there are mistakes, and so is policy */
 	const struct policy *policy;
@@ -29,6 +31,9 @@ const struct stile_limiter *check_limiter(const struct check *check, const char 
 /* The limiters of the sources of @listener in the configuration, in their order there. */
 const struct policy_source *check_sources(const struct check *check,
 					  const struct config_listener *listener);
+
+/* Warns of what is not there on this host. */
+void check_warn_host(const struct config *config, const struct policy *policy, struct diag *diag);
 
 /* 0 or -ENOMEM. */
 int check_print_text(const struct check *check, FILE *out);

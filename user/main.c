@@ -25,9 +25,10 @@ static const struct command commands[] = {
 	  OPTION_CONFIG
 	  "  -i, --interface IFACE\n"
 	  "                    attach there, and not where the configuration says\n" },
-	{ "check", cmd_check, "[-c FILE] [--json]",
+	{ "check", cmd_check, "[-c FILE] [--elsewhere] [--json]",
 	  "Reads a configuration: what is wrong with it, or what it would do",
-	  OPTION_CONFIG OPTION_JSON },
+	  OPTION_CONFIG
+	  "  --elsewhere       for another host: nothing of this one is looked at\n" OPTION_JSON },
 	{ "reload", cmd_reload, "[--control PATH]",
 	  "Makes the daemon load its configuration again, or says why it was refused",
 	  "  --control PATH    the daemon's control socket, where its configuration sets one\n" },

@@ -47,6 +47,9 @@ void policy_build_sessions(struct policy_build *build);
 /* Which listener stands at which address and port. 0 or -ENOMEM. */
 int policy_build_ports(struct policy_build *build);
 
+/* Warns of listeners that stand nowhere. */
+void policy_warn_shadows(struct policy_build *build);
+
 /* The trusted and the blocked list. 0 or -ENOMEM. */
 int policy_build_lists(struct policy_build *build);
 

@@ -24,12 +24,6 @@ static void report_unknown(struct policy_build *build, const struct config_name 
 	const char *names[STILE_LIMITERS_MAX + 1] = { NULL };
 	const char *nearest;
 
-	if (strcmp(name->text, "none") == 0) {
-		diag_error(build->diag, name->place,
-			   "'none' is for the sources of a listener only; leave rate_limiter_name "
-			   "out here");
-		return;
-	}
 	for (size_t i = 0; i < config->n_limiters; i++)
 		names[i] = config->limiters[i].name.text;
 	nearest = diag_nearest(name->text, names);

@@ -319,5 +319,7 @@ int policy_build_ports(struct policy_build *build)
 	if (result < 0)
 		return result;
 	build->policy->pages = policy_pages_take(canvas->pages, &build->policy->n_pages);
+	if (!build->diag->n_errors)
+		policy_warn_shadows(build);
 	return 0;
 }

@@ -5,5 +5,5 @@ for words in hcekc frobnicate '-x check' '--instance' '--instance a/b check' 'he
 	echo "exit $?"
 done
 "$STILE" 2>&1 | sed -n '1p'
-"$STILE" --instance=other check -c accept-trickster.yaml | head -n 1
-"$STILE" check -c accept-trickster.yaml --instance other | head -n 1
+"$STILE" --instance=other check --elsewhere -c accept-trickster.yaml | head -n 1
+"$STILE" check --elsewhere -c accept-trickster.yaml --instance other | head -n 1

@@ -13,5 +13,5 @@ for document in ../../README.md ../../docs/*.5; do
 done
 for file in "$TMP"/*; do
 	echo "-- ${file##*/}"
-	(cd "$TMP" && "$STILE" check -c "${file##*/}") 2>&1 | sed -n '1p; /^LISTENER/,/^$/p'
+	(cd "$TMP" && "$STILE" check --elsewhere -c "${file##*/}") 2>&1 | sed -n '1p; /^LISTENER/,/^$/p'
 done

@@ -1,7 +1,7 @@
 # More than there may be of one thing.
 look() {
 	echo "-- $1"
-	printf -- "$2" | "$STILE" check -c - 2>&1
+	printf -- "$2" | "$STILE" check --elsewhere -c - 2>&1
 }
 # The numbers from 1 to N, with a text before and after each.
 count() {

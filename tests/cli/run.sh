@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # run.sh [STILE]: what stile says, held against the golden files next to this script. NAME.yaml is
-# given to `stile check -c`; NAME.cmd is a script that finds the program in $STILE and an empty
-# folder in $TMP. NAME.want is what both streams say, and a last line with the exit code.
+# given to `stile check --elsewhere -c`; NAME.cmd is a script that finds the program in $STILE and
+# an empty folder in $TMP. NAME.want is what both streams say, and a last line with the exit code.
 # UPDATE=1 writes the golden files anew: read the difference before it is committed.
 set -u
 export LC_ALL=C
@@ -21,7 +21,7 @@ run() {
 	rm -rf "$work/tmp"
 	mkdir "$work/tmp"
 	case $1 in
-	*.yaml) timeout 60 "$stile" check -c "$1" ;;
+	*.yaml) timeout 60 "$stile" check --elsewhere -c "$1" ;;
 	*.cmd) STILE=$stile TMP=$work/tmp timeout 60 sh "./$1" ;;
 	esac >"$work/got" 2>&1
 	echo "exit $?" >>"$work/got"

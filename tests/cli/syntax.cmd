@@ -1,7 +1,7 @@
 # Texts that are no YAML.
 look() {
 	echo "-- $1"
-	printf -- "$2" | "$STILE" check -c - 2>&1
+	printf -- "$2" | "$STILE" check --elsewhere -c - 2>&1
 }
 
 look 'no colon' 'enabled true\nlisteners: {}\n'
@@ -25,6 +25,7 @@ look 'an asterisk' 'listeners: {a: {addresses: [*]}}\n'
 look 'an asterisk and a port' 'metrics: {listen: *:9466}\n'
 look 'an IPv6 address in a list' 'listeners: {a: {addresses: [::1]}}\n'
 look 'an IPv6 address and a port' 'metrics: {listen: [::1]:9466}\n'
+look 'a colon within a list' 'trusted: [a:]\n'
 look 'an item that is missing' 'trusted: [, 10.0.0.0/8]\n'
 look 'a question mark' '? enabled\n? [a]\n: 1\n'
 look 'a mistake and then no YAML' 'enabled: maybe\nlog: {level: inof}\ntrusted: [10.0.0.0/8\n'

@@ -1,7 +1,7 @@
 # Texts that are no configuration, or are one in spite of how they are written.
 look() {
 	echo "-- $1"
-	printf -- "$2" | "$STILE" check -c - 2>&1 | sed '/^LIMITER/,$d'
+	printf -- "$2" | "$STILE" check --elsewhere -c - 2>&1 | sed '/^LIMITER/,$d'
 }
 good='listeners:\n  web: {ports: 80, rate_limiter_name: a}\nrate_limiters:\n  a: {limit: 5}\n'
 

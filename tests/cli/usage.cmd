@@ -5,4 +5,4 @@
 "$STILE" check -c
 "$STILE" check --json=yes
 "$STILE" check file.yaml
-"$STILE" check -c missing -c accept-trickster.yaml | head -n 1
+"$STILE" check --elsewhere -c missing -c accept-trickster.yaml | head -n 1

@@ -1,13 +1,21 @@
 # YAML that says more than a configuration may.
 look() {
 	echo "-- $1"
-	printf -- "$2" | "$STILE" check -c - 2>&1
+	printf -- "$2" | "$STILE" check --elsewhere -c - 2>&1
 }
 # N copies of a text.
 copies() {
 	awk -v n="$1" -v text="$2" 'BEGIN { for (i = 0; i < n; i++) printf "%s", text }'
 }
 
+long=$(copies 100000 x)
+look 'a very long key' "$long: 1\n"
+look 'a very long value' "on_stop: $long\n"
+look 'a very long name' "listeners: {a: {rate_limiter_name: $long}}\n"
+look 'a very long line of blanks' "on_stop:$(copies 100000 ' ')kep\n"
+look 'a very long alias' "trusted: *$long\n"
+look 'a very long tag' "trusted: !$long [10.0.0.0/8]\n"
+look 'an anchor that is used as it was meant' 'blocked: &a [10.0.0.0/8]\ntrusted: *a\n' | grep -v '^$'
 look 'a tag' 'enabled: !!bool true\ntrusted: !mine [10.0.0.0/8]\nlog: !!map {level: !!str info}\n'
 look 'an unknown tag handle' 'enabled: !a!b true\n'
 look 'a merge key' 'rate_limiters:\n  a: &a {limit: 5}\n  b: {<<: *a, burst: 1}\n'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Tests of scripts/check-style.sh, check-layers.sh and check-docs.sh, and of what a failed check
-# prints. A case is a file of style/, layers/ or docs/: `--- PATH` starts a file of a small tree,
+# Tests of scripts/check-style.sh, check-layers.sh, check-docs.sh and check-texts.sh, and of what a
+# failed check prints. A case is a file of style/, layers/, docs/ or texts/: `--- PATH` starts a file of a small tree,
 # `@repeat N LINE` stands for N lines, and `=== want` starts what the script is to print about that
 # tree; nothing there: the script is to find no fault.
 set -u
@@ -58,7 +58,7 @@ of_failing() {
 	verdict "$text: numbers" 0 0 "$work/want" "$work/results"
 }
 
-for rules in style layers docs; do
+for rules in style layers docs texts; do
 	for case in "$here/$rules"/*.txt; do
 		name=$rules/$(basename "$case" .txt)
 		tree=$work/$name
