@@ -140,4 +140,4 @@ clean:			## remove $(O)
 help:			## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST)
 
--include $(shell find $(O) -name '*.d' 2>/dev/null)
+-include $(shell find $(O) -path '$(O)/debootstrap-*' -prune -o -name '*.d' -print 2>/dev/null)

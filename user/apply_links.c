@@ -28,13 +28,16 @@ int apply_links_report(const struct apply_link *link, const char *what, int erro
 	return error;
 }
 
-/* Somebody else's program: who it is, as far as the kernel tells. */
+/*
+ * Somebody else's program: who it is, as far as the kernel tells. Its name is told to root alone,
+ * so not to a daemon that runs.
+ */
 static void report_foreign(const struct apply_link *link, struct diag *diag)
 {
 	LIBBPF_OPTS(bpf_xdp_query_opts, query);
+	char owner[APPLY_OWNER_SIZE], what[APPLY_OWNER_SIZE + 64];
 	struct bpf_prog_info info = {};
 	__u32 size = sizeof(info), id = 0;
-	char owner[APPLY_OWNER_SIZE];
 	autofd int fd = -1;
 
 	if (bpf_xdp_query((int)link->ifindex, 0, &query) == 0)
@@ -42,14 +45,15 @@ static void report_foreign(const struct apply_link *link, struct diag *diag)
 		     : query.skb_prog_id ? query.skb_prog_id
 					 : query.hw_prog_id;
 	fd = id ? bpf_prog_get_fd_by_id(id) : -1;
-	if (fd >= 0)
-		(void)bpf_obj_get_info_by_fd(fd, &info,
-					     &size); /* without it, the name is missing */
 	apply_owner_find(id, owner);
+	if (fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &size) == 0)
+		snprintf(what, sizeof(what), ", '%s', %s", info.name, owner);
+	else
+		snprintf(what, sizeof(what), ": 'bpftool prog show id %u' as root tells whose", id);
 	diag_error(diag, nowhere,
 		   "attach to '%s': an XDP program that is not this instance's is there already "
-		   "(id %u, '%s', %s): it is left alone",
-		   link->name, id, *info.name ? info.name : "?", owner);
+		   "(id %u%s): it is left alone",
+		   link->name, id, what);
 }
 
 static void report_attach(const struct apply_link *link, enum stile_mode mode, int error,

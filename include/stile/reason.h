@@ -28,7 +28,7 @@
 	X(UNLIMITED, "unlimited", "the listener names no limiter")                                 \
 	X(REPEATED, "repeated", "a SYN sent again for an attempt that was charged already")        \
 	X(ALLOWED, "allowed", "every limiter allowed it")                                          \
-	X(COUNTED, "counted", "over a limit whose action is count")                                \
+	X(COUNTED, "counted", "over a limit, and let through (action count, watchdog)")            \
 	X(LIMITED, "limited", "over a limit")                                                      \
 	X(FULL, "full", "a new client found no room in a limiter's table")                         \
 	X(NO_TABLE, "no_table", "a limiter's table is missing: let through")                       \

@@ -104,6 +104,34 @@ static void test_program(void)
 	CHECK("nothing of the instance is pinned", !live_pinned(&live));
 }
 
+/* A daemon that runs is told less; what it has goes on. */
+static void test_reload(void)
+{
+	autooutput struct output output = {};
+	autofd int program = -1, link = -1;
+	char want[256];
+	autolive struct live live;
+	uint32_t id = 0;
+
+	if (!live_begin(&live, "foreign-reload") || !live_start_web(&live) ||
+	    !live_start(&live, CONFIG("lo: {}")) ||
+	    !live_write(&live, "stile.yaml", CONFIG("lo: {}, srv0: {}")))
+		return;
+	program = load_other(&id);
+	link = attach_other(&live, program);
+	if (link < 0)
+		return;
+	output = live_stile(&live, "reload");
+	snprintf(want, sizeof(want), "(id %u: 'bpftool prog show id %u' as root tells whose)", id,
+		 id);
+	CHECK_EQ("the reload is refused", output.code, 1);
+	if (!CHECK(want, output.text && strstr(output.text, want)))
+		printf("%s", output.text ? output.text : "");
+	CHECK("the other still runs", runs(&live, id));
+	CHECK_EQ("and so does ours", live_metric_now(&live, "stile_attached", "interface=\"lo\""),
+		 1);
+}
+
 /* While another instance has the interface, its own goes on. */
 static void test_instance(void)
 {
@@ -224,5 +252,7 @@ static void test_version(void)
 		CHECK_EQ("it starts then", live_count_served(&live, CLIENT_ONE, 30), LIMIT);
 }
 
-CHECK_SUITE(foreign, { "another XDP program", test_program }, { "another instance", test_instance },
-	    { "an MTU for native XDP", test_mtu }, { "another version's pins", test_version });
+CHECK_SUITE(foreign, { "another XDP program", test_program },
+	    { "another XDP program, at a reload", test_reload },
+	    { "another instance", test_instance }, { "an MTU for native XDP", test_mtu },
+	    { "another version's pins", test_version });
