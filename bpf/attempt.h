@@ -15,22 +15,21 @@
 #include "parse.h"
 
 /*
- * Never 0, the value of an unused place. One multiplication will do: the hash only saves the look
- * at the socket. Its factor is secret, so that nobody can aim at another's place.
+ * One multiplication will do: the hash only saves the look at the socket. Its factor is secret, so
+ * that nobody can aim at another's place.
  */
 static __always_inline __u64 attempt_hash(const struct pkt *pkt)
 {
 	__u64 ports = (__u64)pkt->sport << 16 | pkt->dport;
 	__u64 word = (__u64)pkt->sequence << 32 ^ ports ^ pkt->source.word[0] ^ pkt->source.word[1];
 
-	return ((word ^ policy.seed[0]) * policy.seed[1]) | 1;
+	return (word ^ policy.seed[0]) * policy.seed[1];
 }
 
-static __always_inline struct stile_attempt *attempt_place(__u64 hash)
+/* The hash's highest bits say where it is kept; what is kept is those that follow. */
+static __always_inline __u16 attempt_tag(__u64 hash)
 {
-	__u32 index = hash >> (64 - STILE_ATTEMPTS_BITS);
-
-	return bpf_map_lookup_elem(&stile_attempts, &index);
+	return hash >> (48 - STILE_ATTEMPTS_BITS) | 1; /* never 0, the tag of an unused place */
 }
 
 /*
@@ -67,19 +66,30 @@ __attribute__((noinline)) int attempt_has_socket(struct xdp_md *ctx, const struc
 	return state != BPF_TCP_LISTEN && state != BPF_TCP_TIME_WAIT;
 }
 
-static __always_inline bool attempt_repeats(struct xdp_md *ctx, const struct pkt *pkt, __u64 hash)
+/* The place of a SYN's tag; NULL, which cannot be, says the same as an unused one. */
+static __always_inline __u16 *attempt_place(__u64 hash)
 {
-	struct stile_attempt *place = attempt_place(hash);
+	__u32 zero = 0;
+	struct stile_attempts *attempts = bpf_map_lookup_elem(&stile_attempts, &zero);
+	__u16 *place;
 
-	return place && place->hash == hash && attempt_has_socket(ctx, pkt);
+	if (!attempts)
+		return NULL;
+	place = &attempts->tag[hash >> (64 - STILE_ATTEMPTS_BITS)];
+	opaque(place); /* verifier: the pointer that is checked is the one that is used */
+	return place;
 }
 
-static __always_inline void attempt_remember(__u64 hash)
+static __always_inline bool attempt_repeats(struct xdp_md *ctx, const struct pkt *pkt, __u64 hash,
+					    const __u16 *place)
 {
-	struct stile_attempt *place = attempt_place(hash);
+	return place && unlikely(*place == attempt_tag(hash)) && attempt_has_socket(ctx, pkt);
+}
 
+static __always_inline void attempt_remember(__u64 hash, __u16 *place)
+{
 	if (place)
-		place->hash = hash;
+		*place = attempt_tag(hash);
 }
 
 #endif /* STILE_BPF_ATTEMPT_H */

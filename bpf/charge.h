@@ -64,7 +64,8 @@ static __always_inline struct stile_set *charge_open(__u32 slot,
 	ret_event->key = key_of(limiter, source);
 	place = key_place(limiter, &ret_event->key);
 	ret_event->home = place.home;
-	return bpf_map_lookup_elem(map, &place.set);
+	index = place.set;
+	return bpf_map_lookup_elem(map, &index);
 }
 
 static __always_inline int charge_step_of(const struct table_set *set,
@@ -117,34 +118,48 @@ __attribute__((noinline)) int charge_claim(__u32 slot, struct stile_set *words,
 	return table_claim(&set, limiter, event);
 }
 
+/* An event that lost every race is over the limit: never more than that is let in. */
+static __always_inline int charge_lost(__u32 slot)
+{
+	if (charge_limiter_at(slot)->action == STILE_ACTION_COUNT)
+		return TABLE_COUNTED;
+	return TABLE_LIMITED;
+}
+
+/* Charges a client that has no bucket yet: an enum table_answer; RACED: it may have one by now. */
+static __always_inline int charge_new(__u32 slot, struct stile_set *words,
+				      const struct table_event *event)
+{
+	int room = charge_claim(slot, words, event);
+
+	if (likely(room == TABLE_ROOM_FREE))
+		return TABLE_ALLOWED;
+	if (room == TABLE_ROOM_RACED)
+		return TABLE_RACED;
+	if (room == TABLE_ROOM_BUSY)
+		return charge_lost(slot);
+	account_table(slot, room == TABLE_ROOM_EVICTED);
+	return room == TABLE_ROOM_EVICTED ? TABLE_ALLOWED : TABLE_FULL;
+}
+
 /*
- * Judges and charges, where the last @answer was TABLE_RACED or TABLE_MISSING. An event that lost
- * every race is over the limit: never more than that is let in. An enum table_answer.
+ * Judges and charges, where the last @answer was TABLE_RACED or TABLE_MISSING: an enum
+ * table_answer.
  */
 static __always_inline int charge_settle(__u32 slot, struct stile_set *words,
 					 const struct table_event *event, int answer)
 {
-	int room, i;
+	int i;
 
 	for (i = 0; i < TABLE_TRIES; i++) {
-		if (answer == TABLE_MISSING) {
-			room = charge_claim(slot, words, event);
-			if (room == TABLE_ROOM_EVICTED || room == TABLE_ROOM_NONE)
-				account_table(slot, room == TABLE_ROOM_EVICTED);
-			if (room == TABLE_ROOM_FREE || room == TABLE_ROOM_EVICTED)
-				return TABLE_ALLOWED;
-			if (room == TABLE_ROOM_NONE)
-				return TABLE_FULL;
-			if (room == TABLE_ROOM_BUSY)
-				break;
-		}
-		answer = charge_step(slot, words, event, CHARGE_TAKE);
+		if (answer == TABLE_MISSING)
+			answer = charge_new(slot, words, event);
+		if (answer == TABLE_RACED)
+			answer = charge_step(slot, words, event, CHARGE_TAKE);
 		if (answer != TABLE_RACED && answer != TABLE_MISSING)
 			return answer;
 	}
-	if (charge_limiter_at(slot)->action == STILE_ACTION_COUNT)
-		return TABLE_COUNTED;
-	return TABLE_LIMITED;
+	return charge_lost(slot);
 }
 
 __attribute__((noinline)) int charge_again(__u32 slot, struct stile_set *words,
@@ -204,10 +219,8 @@ static __always_inline __u32 charge_slot(__u32 attachment)
 	return policy.attachments[attachment & (STILE_ATTACHMENTS_MAX - 1)].limiter;
 }
 
-static __always_inline bool charge_refuses(__u32 attachment, int answer)
+static __always_inline bool charge_refuses(const struct stile_limiter *limiter, int answer)
 {
-	const struct stile_limiter *limiter = charge_limiter_at(charge_slot(attachment));
-
 	if (answer == TABLE_FULL)
 		return limiter->full == STILE_FULL_REJECT && limiter->action != STILE_ACTION_COUNT;
 	return answer == TABLE_LIMITED;
@@ -224,7 +237,7 @@ static __always_inline bool charge_peek(struct charge *charge)
 		if (attachment == 0)
 			continue;
 		answer = charge_limiter(charge_slot(attachment), &charge->request, CHARGE_PEEK);
-		if (charge_refuses(attachment, answer)) {
+		if (charge_refuses(charge_limiter_at(charge_slot(attachment)), answer)) {
 			if (answer == TABLE_FULL)
 				account_table(charge_slot(attachment), false);
 			charge->refused = attachment;
@@ -259,7 +272,7 @@ static __always_inline bool charge_take(struct charge *charge)
 		if (attachment == 0)
 			continue;
 		answer = charge_limiter(charge_slot(attachment), &charge->request, CHARGE_TAKE);
-		if (charge_refuses(attachment, answer)) {
+		if (charge_refuses(charge_limiter_at(charge_slot(attachment)), answer)) {
 			charge->refused = attachment;
 			charge->refusal = answer;
 			charge_give_back(charge, i);
@@ -310,11 +323,11 @@ __attribute__((noinline)) int charge_several(struct charge *charge)
  * One limiter alone judges and charges in one step, and the first try is made in place: most
  * packets of most policies come this way.
  */
-static __always_inline int charge_alone(__u32 slot, const struct address *source, __u64 hash)
+static __always_inline int charge_alone(__u32 slot, const struct stile_limiter *limiter,
+					const struct address *source, __u64 hash)
 {
-	const struct stile_limiter *limiter = charge_limiter_at(slot);
+	struct table_event event, again;
 	int answer = TABLE_RACED;
-	struct table_event event;
 	struct stile_set *words;
 	struct table_set set;
 
@@ -325,9 +338,14 @@ static __always_inline int charge_alone(__u32 slot, const struct address *source
 		set = table_set(words);
 		answer = table_try(&set, limiter, &event);
 	}
-	if (unlikely(answer == TABLE_MISSING || answer == TABLE_RACED))
-		return charge_again(slot, words, &event, answer);
-	return answer;
+	if (likely(answer != TABLE_MISSING && answer != TABLE_RACED))
+		return answer;
+	again = event; /* a copy, so that the event itself can stay in registers */
+	if (answer == TABLE_MISSING)
+		answer = charge_new(slot, words, &again);
+	if (likely(answer != TABLE_RACED))
+		return answer;
+	return charge_again(slot, words, &again, answer);
 }
 
 static __always_inline struct ruling charge_refusal(const struct pkt *pkt, __u32 attachment,
@@ -349,9 +367,11 @@ static __always_inline struct ruling charge_refusal(const struct pkt *pkt, __u32
 static __always_inline struct ruling charge_event_alone(const struct pkt *pkt, __u32 attachment,
 							__u64 hash)
 {
-	int answer = charge_alone(charge_slot(attachment), &pkt->source, hash);
+	__u32 slot = charge_slot(attachment);
+	const struct stile_limiter *limiter = charge_limiter_at(slot);
+	int answer = charge_alone(slot, limiter, &pkt->source, hash);
 
-	if (charge_refuses(attachment, answer))
+	if (charge_refuses(limiter, answer))
 		return charge_refusal(pkt, attachment, answer);
 	if (answer == CHARGE_NO_TABLE)
 		return judge_pass(STILE_REASON_NO_TABLE);

@@ -72,7 +72,7 @@ struct hosts_map {
 
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_ports, 1) ports_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_page, 1) pages_map;
-typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_attempt, STILE_ATTEMPTS) attempts_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_attempts, 1) attempts_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_packets,
 		  STILE_INTERFACES_MAX) packets_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_decisions,

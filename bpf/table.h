@@ -296,37 +296,31 @@ static __always_inline enum table_answer table_peek(const struct table_set *set,
 }
 
 /*
- * The same as table_find(), and faster for a client that is in its home way: nothing else has to
- * be known before its bucket can be read.
+ * Judges the event, and charges it where it is let through: one try. The state is read before the
+ * key. At home both are asked for at once, for a set is two cache lines.
  */
-static __always_inline __u32 table_find_from_home(const struct table_set *set,
-						  const struct table_event *event)
-{
-	__u32 home = table_home(set, event);
-
-	if (likely(table_differs(set, home, &event->key) == 0))
-		return home;
-	return table_find(set, &event->key);
-}
-
-/* Judges the event, and charges it where it is let through: one try. */
 static __always_inline enum table_answer table_try(const struct table_set *set,
 						   const struct stile_limiter *limiter,
 						   const struct table_event *event)
 {
 	const bool counts = limiter->action == STILE_ACTION_COUNT;
-	__u32 way = table_find_from_home(set, event);
-	__u64 state, charged;
+	__u32 way = table_home(set, event);
+	__u64 state = load_once(set->state[way]), charged;
 	bool admits;
 
+	if (unlikely(table_differs(set, way, &event->key))) {
+		way = table_find(set, &event->key);
+		if (way >= set->ways)
+			return TABLE_MISSING;
+		state = load_once(set->state[way]);
+		if (table_differs(set, way, &event->key))
+			return TABLE_RACED;
+	}
 	opaque(way); /* verifier: the register that is checked is the one that indexes */
 	if (way >= set->ways)
 		return TABLE_MISSING;
-	state = load_once(set->state[way]);
-	if (table_differs(set, way, &event->key))
-		return TABLE_RACED;
 	admits = bucket_charge(limiter, state, event->now, &charged);
-	if (!admits && !counts) {
+	if (unlikely(!admits) && !counts) {
 		table_note(set, limiter, way, event, false);
 		return TABLE_LIMITED;
 	}

@@ -74,16 +74,18 @@ static __always_inline struct ruling judge_event(struct xdp_md *ctx, const struc
 						 struct pkt_class *class)
 {
 	struct ruling ruling;
+	__u16 *place;
 	__u64 hash;
 
 	if (pkt->protocol == STILE_PROTOCOL_UDP)
 		return judge_datagram(pkt, class);
 	hash = attempt_hash(pkt);
-	if (attempt_repeats(ctx, pkt, hash))
+	place = attempt_place(hash);
+	if (attempt_repeats(ctx, pkt, hash, place))
 		return judge_pass(STILE_REASON_REPEATED);
 	ruling = charge_event(pkt, class, hash);
 	if (ruling.verdict == STILE_VERDICT_PASS)
-		attempt_remember(hash);
+		attempt_remember(hash, place);
 	return ruling;
 }
 

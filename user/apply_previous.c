@@ -79,7 +79,7 @@ static int open_kept(const struct pins *pins, uint64_t generation, struct loader
 		  &kept->decisions },
 		{ { "tables", sizeof(__u32), sizeof(struct stile_table_stats) }, &kept->tables },
 		{ { "replies", sizeof(__u32), sizeof(struct stile_replies) }, &kept->replies },
-		{ { "attempts", sizeof(__u32), sizeof(struct stile_attempt) }, &kept->attempts },
+		{ { "attempts", sizeof(__u32), sizeof(struct stile_attempts) }, &kept->attempts },
 		{ { "flows", sizeof(__u32), sizeof(struct stile_flow_set) }, &kept->flows },
 		{ { "budget", sizeof(__u32), sizeof(struct stile_budget_state) }, &kept->budget },
 	};

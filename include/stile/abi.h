@@ -188,11 +188,11 @@ struct stile_set_wide {
 };
 STILE_SIZE(struct stile_set_wide, 128);
 
-/* stile_attempts (array of STILE_ATTEMPTS): keyed hashes of admitted SYNs, see bpf/attempt.h. */
-struct stile_attempt {
-	__u64 hash;
+/* stile_attempts (array of one): by keyed hashes of admitted SYNs, see bpf/attempt.h. */
+struct stile_attempts {
+	__u16 tag[STILE_ATTEMPTS]; /* more of the hash; 0: unused */
 };
-STILE_SIZE(struct stile_attempt, 8);
+STILE_SIZE(struct stile_attempts, 32768);
 
 /* stile_flows (array): sessions, a word each, see bpf/flow.h. A set is one cache line. */
 struct stile_flow_set {
