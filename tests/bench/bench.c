@@ -6,11 +6,13 @@
 #include "bench.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -87,10 +89,24 @@ static void show_progress(const struct bench *bench, int round, int rounds)
 		fprintf(stderr, "\r\033[K"); /* ECMA-48: erase in line */
 }
 
+void bench_wait_turn(void)
+{
+	static int fd = -1;
+
+	if (fd >= 0)
+		return;
+	fd = open("/run/stile-bench.lock", O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return;
+	fprintf(stderr, "waiting for another benchmark to end\n");
+	(void)flock(fd, LOCK_EX); /* at worst, the two disturb each other */
+}
+
 int bench_run(struct bench *bench)
 {
 	int rounds = bench_rounds(bench), result;
 
+	bench_wait_turn();
 	for (int round = -bench->warmups; round < rounds; round++) {
 		for (int i = 0; i < bench->n_rows; i++) {
 			int at = (i + (round + bench->warmups) * STRIDE) % bench->n_rows;

@@ -70,6 +70,9 @@ struct bench_row *bench_add(struct bench *bench,
 int bench_skip(struct bench_row *row, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* No two benchmarks measure at the same time; bench_run() waits too. */
+void bench_wait_turn(void);
+
 /* Measures every row, round after round. 0, or -errno, which it has told on stderr. */
 int bench_run(struct bench *bench);
 

@@ -305,8 +305,10 @@ int main(void)
 		.rounds = 9,
 	};
 	struct veth *veth = NULL;
-	int result = veth_new(&veth);
+	int result;
 
+	bench_wait_turn(); /* the receiver's thread is found by the name of its device */
+	result = veth_new(&veth);
 	if (result == 0) {
 		add_rows(&bench, veth, samples);
 		result = bench_run(&bench);

@@ -35,7 +35,10 @@
 #define BATCH 192		/* on their way at a time; the pair has room for 256 */
 #define SOURCES_BASE (1U << 29) /* 32.0.0.0/3 */
 
-/* Of SCHED_FIFO: a batch is handled as soon as it is sent, and nothing comes in between. */
+/*
+ * Of SCHED_FIFO: a batch is handled as soon as it is sent, and nothing comes in between. What drops
+ * the answers has the receiver's priority, so that it comes before the next batch.
+ */
 #define PRIORITY_SENDER 1
 #define PRIORITY_RECEIVER 2
 
@@ -170,7 +173,9 @@ static int ready_sender(struct veth *veth)
 		result = mount_sys();
 	if (result == 0)
 		result = set_threaded(SENDER);
-	return result ? result : thread_pin(napi_find(SENDER), veth->cpu);
+	if (result == 0)
+		result = thread_pin(napi_find(SENDER), veth->cpu);
+	return result ? result : thread_set_priority(napi_find(SENDER), PRIORITY_RECEIVER);
 }
 
 /* The template without what changes, and the sums of the rest. */
