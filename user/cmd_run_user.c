@@ -59,9 +59,10 @@ static int give_pins(const struct run *run)
 
 int run_user_become(const struct run *run)
 {
+	const bool may_change = privilege_may_change_user();
 	int error = 0;
 
-	if (privilege_may_change_user())
+	if (may_change)
 		error = give_pins(run);
 	if (error == 0)
 		error = privilege_drop(&run->user);
@@ -72,8 +73,9 @@ int run_user_become(const struct run *run)
 	if (run->user.name)
 		log_info("runs as user '%s', with few capabilities", run->user.name);
 	else if (run->user.uid == 0)
-		log_info("runs as root, with few capabilities: there is no user '" USER_DEFAULT
-			 "'");
+		log_info("runs as root, with few capabilities: %s",
+			 may_change ? "there is no user '" USER_DEFAULT "'"
+				    : "it may not become another user");
 	error = sandbox_enter();
 	if (error)
 		log_warning("no filter of system calls: %s", strerror(-error));
