@@ -29,7 +29,8 @@ static bool is_reason_of_parse(int reason)
 	return reason == STILE_REASON_NOT_IP || reason == STILE_REASON_TRUNCATED ||
 	       reason == STILE_REASON_FRAGMENT || reason == STILE_REASON_EXT_HEADER ||
 	       reason == STILE_REASON_NOT_TRANSPORT || reason == STILE_REASON_MARTIAN ||
-	       reason == STILE_REASON_TINY_FRAGMENT;
+	       reason == STILE_REASON_TINY_FRAGMENT || reason == STILE_REASON_MALFORMED ||
+	       reason == STILE_REASON_VLAN_TAGS;
 }
 
 static uint16_t read16(const uint8_t *bytes)
@@ -62,6 +63,8 @@ static void check_pkt(const uint8_t *frame, size_t size, const struct pkt *pkt)
 	demand(pkt->ipv4 <= 1 && pkt->group == (frame[0] & 1));
 	demand(pkt->l3 == 14 || pkt->l3 == 18 || pkt->l3 == 22);
 	demand(pkt->l4 >= pkt->l3 + ip_header && pkt->l4 + header <= size);
+	if (pkt->ipv4) /* not of the padding */
+		demand(pkt->l4 + header <= pkt->l3 + read16(frame + pkt->l3 + 2));
 	check_addresses(frame + pkt->l3, pkt);
 	demand(pkt->sport == read16(frame + pkt->l4));
 	demand(pkt->dport == read16(frame + pkt->l4 + 2));
