@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -126,6 +127,24 @@ static void test_reset_native(void)
 	check_reset(&live, CLIENT_SIX_ONE, ECHO_IPV6);
 }
 
+static void check_sessions(const struct live *live, const char *what)
+{
+	CHECK_EQ(what, live_metric_now(live, "stile_sessions", "state=\"open\""), 1);
+	CHECK_EQ(what, live_metric_now(live, "stile_sessions", "state=\"held\""), 1);
+}
+
+/* They live through a reload, and through the daemon's death. */
+static void check_they_stay(struct live *live)
+{
+	autooutput struct output output = live_stile(live, "reload");
+
+	CHECK_EQ("the configuration is loaded again", output.code, 0);
+	check_sessions(live, "one is open and one is held after a reload");
+	(void)live_stop(live, SIGKILL);
+	if (live_start_again(live))
+		check_sessions(live, "one is open and one is held after the daemon's death");
+}
+
 /* Datagrams of one socket are one session; those of another one are refused and held. */
 static void test_sessions(void)
 {
@@ -155,8 +174,8 @@ static void test_sessions(void)
 		 DATAGRAMS - 1);
 	CHECK_EQ("nor are those of the second",
 		 live_metric_now(&live, "stile_packets_total", "reason=\"held\""), DATAGRAMS - 1);
-	CHECK_EQ("one is open", live_metric_now(&live, "stile_sessions", "state=\"open\""), 1);
-	CHECK_EQ("one is held", live_metric_now(&live, "stile_sessions", "state=\"held\""), 1);
+	check_sessions(&live, "one is open and one is held");
+	check_they_stay(&live);
 	ping_release(&first);
 	ping_release(&second);
 }
