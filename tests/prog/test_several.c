@@ -4,6 +4,7 @@
  * an event that one of them refuses is charged to none.
  */
 #include <net/if.h>
+#include <netinet/in.h>
 #include <string.h>
 
 #include "check.h"
@@ -271,6 +272,51 @@ static void test_interface(void)
 	}
 }
 
+/* Wherever it is named, a limiter has one set of buckets. */
+static void test_one_set(void)
+{
+	static const char config[] =
+		"rate_limiters: {l: {limit: 3, window: 1h}, other: {limit: 9, window: 1h}}\n"
+		"listeners:\n"
+		"  web: {ports: 80, rate_limiter_name: l}\n"
+		"  api: {ports: 81, rate_limiter_name: [other, l]}\n"
+		"  ssh: {ports: 22, rate_limiter_name: other, sources: {192.0.2.0/24: l}}\n"
+		"  dns: {protocol: udp, ports: 53, rate_limiter_name: l}\n";
+	static const struct {
+		const char *what, *from;
+		uint8_t protocol;
+		uint16_t port;
+		const char *want;
+	} rows[] = {
+		{ "one of three", CLIENT_ONE, IPPROTO_TCP, 80, "pass allowed web/l=allowed" },
+		{ "two of three, at another listener", CLIENT_ONE, IPPROTO_TCP, 81,
+		  "pass allowed api/l=allowed api/other=allowed" },
+		{ "three of three, on udp", CLIENT_ONE, IPPROTO_UDP, 53,
+		  "pass allowed dns/l=allowed" },
+		{ "four of three, as a source", CLIENT_ONE, IPPROTO_TCP, 22,
+		  "reply limited ssh/l=limited reset" },
+		{ "five of three, where it is one of two", CLIENT_ONE, IPPROTO_TCP, 81,
+		  "reply limited api/l=limited reset" },
+		{ "another client has its own", CLIENT_FAR, IPPROTO_TCP, 80,
+		  "pass allowed web/l=allowed" },
+		{ "and is judged by the listener's where it is no such source", CLIENT_FAR,
+		  IPPROTO_TCP, 22, "pass allowed ssh/other=allowed" },
+	};
+	autoprog struct prog prog = {};
+
+	if (!prog_load(&prog, config, PROG_NOW))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct pkt_spec spec = {
+			.from = rows[i].from,
+			.protocol = rows[i].protocol,
+			.dport = rows[i].port,
+		};
+
+		CHECK_STR_EQ(rows[i].what, prog_send(&prog, &spec), rows[i].want);
+	}
+}
+
 /* Named twice for one event, a limiter judges twice and is charged two. */
 static void test_named_twice(void)
 {
@@ -329,4 +375,5 @@ CHECK_SUITE(several, { "charged to none", test_charged_to_none },
 	    { "buckets are not touched", test_buckets_untouched },
 	    { "given back", test_given_back }, { "takes no room", test_takes_no_room },
 	    { "count among others", test_count_among_others }, { "which reason", test_reason },
-	    { "the interface's limiter", test_interface }, { "named twice", test_named_twice });
+	    { "the interface's limiter", test_interface }, { "one set of buckets", test_one_set },
+	    { "named twice", test_named_twice });
