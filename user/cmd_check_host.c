@@ -71,16 +71,14 @@ static void warn_listeners(const struct config *config, struct diag *diag)
 static void warn_memory(const struct policy *policy, struct diag *diag)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-	uint64_t sum = 0, memory;
+	uint64_t sum = policy_map_bytes(policy), memory;
 
-	for (size_t i = 0; i < STILE_LIMITERS_MAX; i++)
-		sum += policy_table_bytes(&policy->kernel.limiters[i]);
 	if (pages <= 0 || size <= 0)
 		return;
 	memory = (uint64_t)pages * (uint64_t)size;
 	if (sum > memory / 2)
 		diag_warning(diag, whole,
-			     "the tables take %.1f GiB, and this host has %.1f GiB: max_keys says "
+			     "the maps take %.1f GiB, and this host has %.1f GiB: max_keys says "
 			     "how large they are",
 			     (double)sum / (1 << 30), (double)memory / (1 << 30));
 }

@@ -168,12 +168,20 @@ static int print_listeners(const struct check *check, FILE *out)
 	return err;
 }
 
-static void add_memory(struct table_print *table, uint64_t bytes)
+static const char *memory(uint64_t bytes, char text[PHRASE_SIZE])
 {
 	if (bytes < 1048576)
-		table_print_cell(table, "%" PRIu64 " KiB", (bytes + 1023) / 1024);
+		snprintf(text, PHRASE_SIZE, "%" PRIu64 " KiB", (bytes + 1023) / 1024);
 	else
-		table_print_cell(table, "%.1f MiB", (double)bytes / 1048576);
+		snprintf(text, PHRASE_SIZE, "%.1f MiB", (double)bytes / 1048576);
+	return text;
+}
+
+static void add_memory(struct table_print *table, uint64_t bytes)
+{
+	char text[PHRASE_SIZE];
+
+	table_print_cell(table, "%s", memory(bytes, text));
 }
 
 static const char *when_full(const struct stile_limiter *limiter)
@@ -271,6 +279,7 @@ static int print_settings(const struct check *check, FILE *out)
 {
 	static const struct table_print_column columns[] = { { NULL, false }, { "", false } };
 	const struct config *config = check->config;
+	char all[PHRASE_SIZE], each[PHRASE_SIZE];
 	struct table_print table;
 	int err;
 
@@ -297,6 +306,10 @@ static int print_settings(const struct check *check, FILE *out)
 		table_print_cell(&table, "none");
 	add_watchdog(&table, &config->watchdog);
 	add_sessions(&table, check);
+	table_print_cell(&table, "memory");
+	table_print_cell(&table, "%s for all maps, and %s for each CPU",
+			 memory(policy_map_bytes(check->policy), all),
+			 memory(policy_map_bytes_per_cpu(), each));
 	err = table_print_write(&table, out);
 	table_print_release(&table);
 	return err;

@@ -73,4 +73,8 @@ uint64_t policy_table_bytes(const struct stile_limiter *limiter);
 /* Bytes of kernel memory that the table of sessions takes; 0: no limiter counts any. */
 uint64_t policy_session_bytes(const struct policy *policy);
 
+/* Bytes of kernel memory that all maps take together, and once more for each CPU. */
+uint64_t policy_map_bytes(const struct policy *policy);
+uint64_t policy_map_bytes_per_cpu(void);
+
 #endif /* STILE_POLICY_H */
