@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the maps of a policy take of the kernel's memory; an entry of a trie or a hash about that. */
+/* What the maps of a policy take of the kernel's memory. */
 #include "policy.h"
 
-#define TRIE_ENTRY 128 /* bytes: a node with its key and value, and the inner node above it */
-#define HASH_ENTRY 80  /* bytes: an element and its share of the buckets */
+/* About, in bytes. */
+#define TRIE_ENTRY 128 /* a node with its key and value, and the inner node above it */
+#define HASH_ENTRY 80  /* an element and its share of the buckets */
 
 uint64_t policy_map_bytes(const struct policy *policy)
 {
