@@ -34,6 +34,7 @@
 /* Ports by what becomes of a SYN there; the limiter has the listener's name. */
 static const char config[] =
 	"interfaces: {lo: {}}\n"
+	"replies_per_second: 10000000\n" /* that every answer is made */
 	"rate_limiters:\n"
 	"  admit: {algorithm: token_bucket, limit: 10000000, window: 1s, max_keys: 1000000}\n"
 	"  drop: {algorithm: token_bucket, limit: 1, window: 1h, action: drop, max_keys: 1000000}\n"
