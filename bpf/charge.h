@@ -185,26 +185,6 @@ __attribute__((noinline)) int charge_limiter(__u32 slot, const struct charge_req
 	return charge_step(slot, words, &event, step);
 }
 
-/* ns until the bucket of @source would admit an event if none came; 0: it would now. */
-__attribute__((noinline)) __u64 charge_wait(__u32 slot, const struct address *source)
-{
-	const struct stile_limiter *limiter = charge_limiter_at(slot);
-	struct table_event event;
-	struct stile_set *words;
-	struct table_set set;
-	__u32 way;
-
-	if (!source)
-		return 0;
-	words = charge_open(slot, limiter, source, 0, &event);
-	if (!words)
-		return 0;
-	set = limiter->wide ? table_set_wide((struct stile_set_wide *)words) : table_set(words);
-	way = table_find(&set, &event.key);
-	opaque(way); /* verifier: the register that is checked is the one that indexes */
-	return way < set.ways ? bucket_wait(limiter, load_once(set.state[way]), event.now) : 0;
-}
-
 /* The limiters of one event, as it goes through them. */
 struct charge {
 	struct charge_request request;

@@ -123,6 +123,26 @@ __attribute__((noinline)) int session_open(const struct pkt *pkt, __u32 listener
 	return 0;
 }
 
+/* ns until the bucket of @source would admit an event if none came; 0: it would now. */
+__attribute__((noinline)) __u64 session_wait(__u32 slot, const struct address *source)
+{
+	const struct stile_limiter *limiter = charge_limiter_at(slot);
+	struct table_event event;
+	struct stile_set *words;
+	struct table_set set;
+	__u32 way;
+
+	if (!source)
+		return 0;
+	words = charge_open(slot, limiter, source, 0, &event);
+	if (!words)
+		return 0;
+	set = limiter->wide ? table_set_wide((struct stile_set_wide *)words) : table_set(words);
+	way = table_find(&set, &event.key);
+	opaque(way); /* verifier: the register that is checked is the one that indexes */
+	return way < set.ways ? bucket_wait(limiter, load_once(set.state[way]), event.now) : 0;
+}
+
 /* Its session was refused: it is held until the limiter that refused could let another one in. */
 __attribute__((noinline)) int session_hold(const struct pkt *pkt, __u32 refused, __u32 reason,
 					   __u32 verdict)
@@ -134,7 +154,7 @@ __attribute__((noinline)) int session_hold(const struct pkt *pkt, __u32 refused,
 	if (!pkt)
 		return 0;
 	if (reason == STILE_REASON_LIMITED)
-		wait = charge_wait(charge_slot(refused), &pkt->source);
+		wait = session_wait(charge_slot(refused), &pkt->source);
 	/* A limiter may read a clock that is up to a tick ahead of this one. */
 	session_put(pkt, kind, flow_time(now + wait + policy.tick) + 1, flow_time(now));
 	return 0;

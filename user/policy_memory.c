@@ -8,8 +8,8 @@
 
 uint64_t policy_map_bytes(const struct policy *policy)
 {
-	uint64_t sum = policy_session_bytes(policy) +
-		       STILE_ATTEMPTS * sizeof(struct stile_attempt) +
+	uint64_t sum = policy_session_bytes(policy) + sizeof(struct stile_attempts) +
+		       sizeof(struct stile_budget_state) +
 		       policy->n_ports * sizeof(struct stile_ports) +
 		       policy->n_pages * sizeof(struct stile_page) + policy->n_hosts * HASH_ENTRY +
 		       (policy->n_sources + policy->n_trusted + policy->n_blocked) * TRIE_ENTRY;
