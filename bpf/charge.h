@@ -134,18 +134,13 @@ static __always_inline int charge_new(__u32 slot, struct stile_set *words,
 
 	if (likely(room == TABLE_ROOM_FREE))
 		return TABLE_ALLOWED;
-	if (room == TABLE_ROOM_RACED)
-		return TABLE_RACED;
-	if (room == TABLE_ROOM_BUSY)
-		return charge_lost(slot);
+	if (room == TABLE_ROOM_RACED || room == TABLE_ROOM_BUSY)
+		return room == TABLE_ROOM_RACED ? TABLE_RACED : charge_lost(slot);
 	account_table(slot, room == TABLE_ROOM_EVICTED);
 	return room == TABLE_ROOM_EVICTED ? TABLE_ALLOWED : TABLE_FULL;
 }
 
-/*
- * Judges and charges, where the last @answer was TABLE_RACED or TABLE_MISSING: an enum
- * table_answer.
- */
+/* Judges and charges, where the last @answer was TABLE_RACED or TABLE_MISSING. */
 static __always_inline int charge_settle(__u32 slot, struct stile_set *words,
 					 const struct table_event *event, int answer)
 {

@@ -10,6 +10,7 @@
 #include <stile/abi.h>
 
 #include "compiler.h"
+#include "siphash.h"
 
 /* Never globally routed (RFC 4291: 0000::/8 is reserved), so that IPv4 clients can live there. */
 #define KEY_IPV4_TAG (1ULL << 48)
@@ -98,6 +99,17 @@ static __always_inline __u64 hash_word(__u64 word, const __u64 seed[2])
 	return word;
 }
 
+/* In host order, because a product spreads its lower bits, and there neighbours differ. */
+static __always_inline __u64 key_hash(const struct stile_limiter *limiter, const struct key *key)
+{
+	__u64 hash;
+
+	if (unlikely(limiter->hash == STILE_HASH_SIPHASH))
+		return siphash_13(limiter->seed, key->hi, key->lo);
+	hash = hash_word(swap64(key->hi), limiter->seed);
+	return limiter->wide ? hash_word(hash ^ swap64(key->lo), limiter->seed) : hash;
+}
+
 /* Where a client belongs in a table. */
 struct key_place {
 	__u32 set;
@@ -105,20 +117,15 @@ struct key_place {
 };
 
 /*
- * Where @key belongs in a table of @limiter->sets. In host order, because a product spreads its
- * lower bits, and those are where neighbours differ. What is left of the hash once the set is
- * known chooses the way.
+ * Where @key belongs in a table of @limiter->sets. What is left of the hash once the set is known
+ * chooses the way.
  */
 static __always_inline struct key_place key_place(const struct stile_limiter *limiter,
 						  const struct key *key)
 {
-	__u64 hash = hash_word(swap64(key->hi), limiter->seed), ways = STILE_SET_WAYS, product;
+	__u64 ways = limiter->wide ? STILE_SET_WAYS_WIDE : STILE_SET_WAYS;
+	__u64 hash = key_hash(limiter, key), product = (hash >> 32) * limiter->sets;
 
-	if (limiter->wide) {
-		hash = hash_word(hash ^ swap64(key->lo), limiter->seed);
-		ways = STILE_SET_WAYS_WIDE;
-	}
-	product = (hash >> 32) * limiter->sets;
 	return (struct key_place){ product >> 32, (product & 0xffffffff) * ways >> 32 };
 }
 

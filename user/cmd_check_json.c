@@ -66,13 +66,14 @@ static json_t *interfaces(const struct config *config)
 
 static json_t *limiter(const struct stile_limiter *from)
 {
-	json_t *json = json_pack(
-		"{s:s, s:s, s:I, s:o, s:s, s:s, s:I, s:s, s:I}", "name", from->name, "algorithm",
-		policy_algorithm_names[from->algorithm], "limit", (json_int_t)from->limit,
-		"window_seconds", reading_seconds(from->window), "unit", phrase_unit(from),
-		"action", policy_action_names[from->action], "max_keys", (json_int_t)from->max_keys,
-		"max_keys_action", policy_full_names[from->full], "memory_bytes",
-		(json_int_t)policy_table_bytes(from));
+	json_t *json =
+		json_pack("{s:s, s:s, s:I, s:o, s:s, s:s, s:I, s:s, s:s, s:I}", "name", from->name,
+			  "algorithm", policy_algorithm_names[from->algorithm], "limit",
+			  (json_int_t)from->limit, "window_seconds", reading_seconds(from->window),
+			  "unit", phrase_unit(from), "action", policy_action_names[from->action],
+			  "max_keys", (json_int_t)from->max_keys, "max_keys_action",
+			  policy_full_names[from->full], "hash", policy_hash_names[from->hash],
+			  "memory_bytes", (json_int_t)policy_table_bytes(from));
 	bool tokens = from->algorithm == STILE_ALGORITHM_TOKEN_BUCKET;
 	bool good;
 

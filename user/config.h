@@ -55,6 +55,7 @@ struct config_limiter {
 	struct place close_place, response_place; /* of action: close, and response; line 0: none */
 	uint32_t max_keys;
 	enum stile_full full;
+	enum stile_hash hash;
 	unsigned int unsure; /* in a draft: each config_part that is not what the file says */
 };
 

@@ -70,6 +70,16 @@ static void read_full(struct config_reader *reader, const struct tree_node *valu
 		limiter->full = (enum stile_full)full;
 }
 
+static void read_hash(struct config_reader *reader, const struct tree_node *value, void *object)
+{
+	const struct config_words words = { policy_hash_names, NULL };
+	struct config_limiter *limiter = object;
+	unsigned int hash;
+
+	if (config_value_word(reader, value, words, &hash))
+		limiter->hash = (enum stile_hash)hash;
+}
+
 static void read_limit(struct config_reader *reader, const struct tree_node *value, void *object)
 {
 	struct config_limiter *limiter = object;
@@ -205,6 +215,7 @@ static const struct config_field fields[] = {
 	{ "action", read_action },
 	{ "max_keys", read_max_keys },
 	{ "max_keys_action", read_full },
+	{ "hash", read_hash },
 	{ "response", config_read_response },
 	{ "missing_key", config_read_missing_key },
 	{ "policy_headers", config_read_policy_headers },

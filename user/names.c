@@ -32,6 +32,11 @@ const char *const policy_full_names[_STILE_FULL_MAX + 1] = {
 	[STILE_FULL_REJECT] = "reject",
 };
 
+const char *const policy_hash_names[_STILE_HASH_MAX + 1] = {
+	[STILE_HASH_XORSHIFT] = "xorshift",
+	[STILE_HASH_SIPHASH] = "siphash",
+};
+
 const char *const policy_mode_names[_STILE_MODE_MAX + 1] = {
 	[STILE_MODE_AUTO] = "auto",
 	[STILE_MODE_NATIVE] = "native",

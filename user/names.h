@@ -13,6 +13,7 @@ extern const char *const policy_algorithm_names[_STILE_ALGORITHM_MAX + 1];
 extern const char *const policy_action_names[_STILE_ACTION_MAX + 1];
 extern const char *const policy_unit_names[_STILE_UNIT_MAX + 1];
 extern const char *const policy_full_names[_STILE_FULL_MAX + 1];
+extern const char *const policy_hash_names[_STILE_HASH_MAX + 1];
 extern const char *const policy_mode_names[_STILE_MODE_MAX + 1];
 extern const char *const policy_watchdog_names[_STILE_WATCHDOG_MAX + 1];
 

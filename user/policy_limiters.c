@@ -158,7 +158,7 @@ static enum policy_table table_for(const struct stile_limiter *before,
 {
 	if (!has_history(before, now))
 		return POLICY_TABLE_NEW;
-	if (before->sets == now->sets && before->token == now->token &&
+	if (before->sets == now->sets && before->hash == now->hash && before->token == now->token &&
 	    before->seen_shift >= now->seen_shift)
 		return POLICY_TABLE_KEPT;
 	return POLICY_TABLE_COPIED;
@@ -199,6 +199,7 @@ static void compile_limiter(struct policy_build *build, size_t index)
 	out->action = (uint8_t)in->action;
 	out->unit = (uint8_t)(in->has_unit ? in->unit : STILE_UNIT_UNSET);
 	out->full = (uint8_t)in->full;
+	out->hash = (uint8_t)in->hash;
 	if (bounded && in->algorithm == STILE_ALGORITHM_TOKEN_BUCKET)
 		compile_tokens(build->diag, in, out);
 	out->clock = (uint8_t)clock_for(out, build->machine->tick);

@@ -113,16 +113,16 @@ static json_t *limiter_json(const struct stile_limiter *limiter,
 	bool tokens = limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET;
 
 	return json_pack(
-		"{ss, ss, sI, so, so, ss, ss, so, si, si, sI, si, ss, sI, sI}", "limiter",
+		"{ss, ss, sI, so, so, ss, ss, so, si, si, sI, si, ss, ss, sI, sI}", "limiter",
 		limiter->name, "algorithm", policy_algorithm_names[limiter->algorithm], "limit",
 		(json_int_t)limiter->limit, "window_seconds", reading_seconds(limiter->window),
 		"burst", tokens ? json_integer((json_int_t)limiter->burst) : json_null(), "unit",
 		phrase_unit(limiter), "action", policy_action_names[limiter->action], "keys_by",
 		keys_json(limiter), "ipv4_prefix", limiter->ipv4_prefix, "ipv6_prefix",
 		limiter->ipv6_prefix, "keys", (json_int_t)counts->keys, "max_keys",
-		limiter->max_keys, "max_keys_action", policy_full_names[limiter->full],
-		"evictions_total", (json_int_t)counts->stats.evicted, "full_total",
-		(json_int_t)counts->stats.full);
+		limiter->max_keys, "max_keys_action", policy_full_names[limiter->full], "hash",
+		policy_hash_names[limiter->hash], "evictions_total",
+		(json_int_t)counts->stats.evicted, "full_total", (json_int_t)counts->stats.full);
 }
 
 static json_t *limiters_json(const struct snapshot *snapshot)

@@ -60,6 +60,9 @@ enum stile_unit {
 };
 #define STILE_UNIT_UNSET _STILE_UNIT_MAX /* connections on tcp, and sessions on udp */
 
+/* What finds a client's place in a table: see bpf/key.h. */
+enum stile_hash { STILE_HASH_XORSHIFT, STILE_HASH_SIPHASH, _STILE_HASH_MAX };
+
 enum stile_full { STILE_FULL_EVICT, STILE_FULL_ALLOW, STILE_FULL_REJECT, _STILE_FULL_MAX };
 
 /* Which clock a limiter reads: the tick counter costs nothing, the precise one 43 ns. */
@@ -96,7 +99,8 @@ struct stile_limiter {
 	__u8 ipv4_prefix;	    /* 0 to 32 leading bits */
 	__u8 ipv6_prefix;	    /* 0 to 128 leading bits */
 	__u8 seen_shift; /* last-seen times are in units of 2^seen_shift ns, see bpf/meta.h */
-	__u8 reserved[6];
+	__u8 hash;	 /* enum stile_hash */
+	__u8 reserved[5];
 };
 STILE_SIZE(struct stile_limiter, 112);
 

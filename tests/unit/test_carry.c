@@ -216,10 +216,13 @@ static void test_size(void)
 		const char *what;
 		uint32_t before, now; /* sets */
 		bool wide;
+		enum stile_hash hash; /* now */
 	} rows[] = {
-		{ "larger", 16, 256, false },
-		{ "a little smaller", 256, 200, false },
-		{ "larger, with wide keys", 16, 256, true },
+		{ "larger", 16, 256, false, STILE_HASH_XORSHIFT },
+		{ "a little smaller", 256, 200, false, STILE_HASH_XORSHIFT },
+		{ "larger, with wide keys", 16, 256, true, STILE_HASH_XORSHIFT },
+		{ "another hash", 256, 256, false, STILE_HASH_SIPHASH },
+		{ "another hash, with wide keys", 256, 256, true, STILE_HASH_SIPHASH },
 	};
 	enum { CLIENTS = 60 };
 
@@ -232,6 +235,7 @@ static void test_size(void)
 
 		if (rows[i].wide)
 			make_wide(&move);
+		move.now.hash = (uint8_t)rows[i].hash;
 		move_begin(&move);
 		for (uint32_t k = 0; k < CLIENTS; k++)
 			(void)ask(&move.from, k, k + 1, START);

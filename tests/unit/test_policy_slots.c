@@ -69,6 +69,7 @@ static void test_kept(void)
 		{ "more clients", "limit: 5, window: 10s, max_keys: 100100", POLICY_TABLE_COPIED },
 		{ "fewer clients, and another limit", "limit: 6, window: 10s, max_keys: 100",
 		  POLICY_TABLE_COPIED },
+		{ "another hash", "limit: 5, window: 10s, hash: siphash", POLICY_TABLE_COPIED },
 		{ "another window", "limit: 5, window: 11s", POLICY_TABLE_NEW },
 		{ "another algorithm", "limit: 5, window: 10s, algorithm: fixed_window",
 		  POLICY_TABLE_NEW },
