@@ -100,16 +100,19 @@ static void send_group(int fd, uint32_t first, uint32_t number, struct live_floo
 }
 
 /*
- * Ends between two groups, so that every source has sent all its SYNs. Where all have, it begins
- * anew, and nobody has anything left.
+ * Ends between two groups, so that every source has sent all its SYNs. Where all have, the last
+ * group goes on: one that came back later may have had to make room, and begin anew.
  */
 static void run_flood(int fd, struct live_flooded *flooded)
 {
-	for (uint32_t first = 0; !stop; first = (first + LIVE_FLOOD_GROUP) % FORGED_MAX) {
+	uint32_t first = 0;
+
+	while (!stop) {
 		for (uint32_t number = 0; number < LIVE_FLOOD_SYNS; number++)
 			send_group(fd, first, number, flooded);
+		flooded->sources = first + LIVE_FLOOD_GROUP;
 		if (flooded->sources < FORGED_MAX)
-			flooded->sources += LIVE_FLOOD_GROUP;
+			first += LIVE_FLOOD_GROUP;
 	}
 }
 
