@@ -68,14 +68,29 @@ const char *phrase_unit(const struct stile_limiter *limiter)
 	return policy_unit_names[limiter->unit];
 }
 
+static const char *unit_of_one(const struct stile_limiter *limiter)
+{
+	switch (limiter->unit) {
+	case STILE_UNIT_CONNECTIONS:
+		return "connection";
+	case STILE_UNIT_SESSIONS:
+		return "session";
+	case STILE_UNIT_DATAGRAMS:
+		return "datagram";
+	default:
+		return "connection or session";
+	}
+}
+
 const char *phrase_limit(const struct stile_limiter *limiter, char text[PHRASE_SIZE])
 {
-	const char *unit = phrase_unit(limiter);
 	char window[PHRASE_SIZE];
 	int length;
 
 	phrase_window(limiter->window, window);
-	length = snprintf(text, PHRASE_SIZE, "%llu %s per %.16s", limiter->limit, unit, window);
+	length = snprintf(text, PHRASE_SIZE, "%llu %s per %.16s", limiter->limit,
+			  limiter->limit == 1 ? unit_of_one(limiter) : phrase_unit(limiter),
+			  window);
 	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET)
 		snprintf(text + length, PHRASE_SIZE - (size_t)length, ", burst %llu",
 			 limiter->burst);

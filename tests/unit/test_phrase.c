@@ -70,6 +70,11 @@ static void test_limiter(void)
 	limiter.burst = 20;
 	limiter.keyed = 0;
 	CHECK_STR_EQ("a bucket", phrase_limit(&limiter, text), "600 datagrams per 1m, burst 20");
+	limiter.limit = 1;
+	CHECK_STR_EQ("one", phrase_limit(&limiter, text), "1 datagram per 1m, burst 20");
+	limiter.unit = STILE_UNIT_UNSET;
+	CHECK_STR_EQ("one of two kinds", phrase_limit(&limiter, text),
+		     "1 connection or session per 1m, burst 20");
 	CHECK_STR_EQ("one bucket for all", phrase_keys(&limiter, text), "all together");
 }
 
