@@ -223,17 +223,24 @@ static __always_inline bool charge_peek(struct charge *charge)
 	return true;
 }
 
+/* Whether an event that had this @answer was charged; an empty token bucket that counts gave none. */
+static __always_inline bool charge_took(const struct stile_limiter *limiter, int answer)
+{
+	return answer == TABLE_ALLOWED ||
+	       (answer == TABLE_COUNTED && limiter->algorithm != STILE_ALGORITHM_TOKEN_BUCKET);
+}
+
 static __always_inline void charge_give_back(struct charge *charge, __u32 n)
 {
-	__u32 i;
+	__u32 i, slot;
 
 	for (i = 0; i < CHARGE_LIMITERS; i++) {
 		if (i >= n)
 			break;
+		slot = charge_slot(charge->attachments[i]);
 		if (charge->attachments[i] != 0 &&
-		    (charge->answers[i] == TABLE_ALLOWED || charge->answers[i] == TABLE_COUNTED))
-			charge_limiter(charge_slot(charge->attachments[i]), &charge->request,
-				       CHARGE_REFUND);
+		    charge_took(charge_limiter_at(slot), charge->answers[i]))
+			charge_limiter(slot, &charge->request, CHARGE_REFUND);
 	}
 }
 

@@ -172,6 +172,9 @@ static __always_inline enum flow_room flow_put(struct stile_flow_set *set, __u64
 		found = load_once(set->flow[victim & 7]);
 		if (flow_worth(found, tag, now) != victim >> 3)
 			continue;
+		/* Another CPU let this very session in a moment ago. */
+		if (victim >> 3 == 0 && flow_kind(word) < FLOW_NEW && flow_kind(found) >= FLOW_NEW)
+			return FLOW_ROOM_FREE;
 		if (__sync_val_compare_and_swap(&set->flow[victim & 7], found, word) == found)
 			return victim >> 3 > 1 ? FLOW_ROOM_EVICTED : FLOW_ROOM_FREE;
 	}

@@ -73,6 +73,14 @@ static __always_inline __u32 meta_admitted_tally(__u32 meta)
 	return meta & ((1U << META_REFUSED_OFFSET) - 1);
 }
 
+/* Without an event that was admitted a moment ago, where the tally still tells single ones. */
+static __always_inline __u32 meta_refund(__u32 meta)
+{
+	__u32 tally = meta_admitted_tally(meta);
+
+	return tally > 0 && tally < 2U << META_ADMITTED_MANTISSA ? meta - 1 : meta;
+}
+
 /* Of a client whose event was admitted or refused at @now. */
 static __always_inline __u32 meta_next(__u32 meta, __u32 tick, bool admitted, __u32 random)
 {

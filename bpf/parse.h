@@ -110,18 +110,21 @@ static __always_inline int parse_fragment(__u32 offset, __u16 type)
 static __always_inline int parse_ipv4(struct parse_cursor *cursor, struct pkt *pkt)
 {
 	struct iphdr *ip = parse_at(cursor, cursor->offset, sizeof(*ip));
-	__u32 length;
+	__u32 length, total;
 
 	if (!ip || ip->version != 4 || ip->ihl < 5)
 		return STILE_REASON_TRUNCATED;
 	length = ip->ihl * 4;
-	if (swap16(ip->tot_len) < length)
+	total = swap16(ip->tot_len);
+	if (total == 0) /* the stack goes by the frame's length where segments were put together */
+		total = cursor->data_end - cursor->data - cursor->offset;
+	if (total < length)
 		return STILE_REASON_TRUNCATED;
 	if (swap16(ip->frag_off) & 0x1fff)
 		return parse_fragment((swap16(ip->frag_off) & 0x1fff) * 8, ip->protocol);
 	cursor->more = swap16(ip->frag_off) & 0x2000;
 	cursor->type = ip->protocol;
-	cursor->end = cursor->offset + swap16(ip->tot_len);
+	cursor->end = cursor->offset + total;
 	pkt->source.word[0] = 0;
 	pkt->source.word[1] = swap64(KEY_MAPPED << 32 | swap32(ip->saddr));
 	pkt->destination.word[0] = 0;

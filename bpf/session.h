@@ -13,6 +13,9 @@
 #include "flow.h"
 #include "maps.h"
 
+/* A lowered burst may ask for more than a session can be held for; then it is judged again. */
+#define SESSION_HOLD_MAX (2 * STILE_WINDOW_NS_MAX)
+
 static __always_inline bool session_counts(__u32 attachment)
 {
 	return attachment &&
@@ -155,6 +158,8 @@ __attribute__((noinline)) int session_hold(const struct pkt *pkt, __u32 refused,
 		return 0;
 	if (reason == STILE_REASON_LIMITED)
 		wait = session_wait(charge_slot(refused), &pkt->source);
+	if (wait > SESSION_HOLD_MAX)
+		wait = SESSION_HOLD_MAX;
 	/* A limiter may read a clock that is up to a tick ahead of this one. */
 	session_put(pkt, kind, flow_time(now + wait + policy.tick) + 1, flow_time(now));
 	return 0;

@@ -281,6 +281,8 @@ static __always_inline enum table_answer table_peek(const struct table_set *set,
 
 	if (way < set->ways) {
 		state = load_once(set->state[way]);
+		if (table_differs(set, way, &event->key)) /* it has just changed hands */
+			state = 0;
 	} else if (limiter->full != STILE_FULL_EVICT) {
 		table_victim(set, limiter, event->now, &worth);
 		if (worth > 1)
@@ -347,8 +349,11 @@ static __always_inline void table_refund(const struct table_set *set,
 	for (try = 0; try < TABLE_TRIES && way < set->ways; try++) {
 		state = load_once(set->state[way]);
 		if (__sync_val_compare_and_swap(&set->state[way], state,
-						bucket_refund(limiter, state)) == state)
-			break;
+						bucket_refund(limiter, state)) != state)
+			continue;
+		if (limiter->action != STILE_ACTION_COUNT) /* which tally it was in is not known */
+			store_once(set->meta[way], meta_refund(load_once(set->meta[way])));
+		break;
 	}
 	table_unlock(set);
 }

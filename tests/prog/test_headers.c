@@ -191,6 +191,7 @@ static void test_impossible(void)
 		{ "IPv4 with a header of 16 bytes", false, 0, 0x44, "pass truncated" },
 		{ "IPv4 with a header of none", false, 0, 0x40, "pass truncated" },
 		{ "IPv4 that is shorter than its header", false, 3, 19, "pass truncated" },
+		{ "IPv4 of no length, as of segments put together, is read", false, 3, 0, READ },
 		{ "IPv4 with a header that is longer than all", false, 0, 0x4f, "pass truncated" },
 		{ "IPv4 with the reserved flag is read", false, 6, 0x80, READ },
 		{ "IPv4 that must not be fragmented is read", false, 6, 0x40, READ },

@@ -52,6 +52,27 @@ static void test_reload(void)
 		     LIMITED);
 }
 
+/* A wait that is longer than any session can be held: it is held for as long as can be. */
+static void test_lowered_burst(void)
+{
+	static const char high[] =
+		"rate_limiters: {l: {algorithm: token_bucket, limit: 1, window: 1h, burst: 8}}\n"
+		"listeners: {echo: {protocol: udp, ports: [7], rate_limiter_name: l}}\n";
+	static const char low[] =
+		"rate_limiters: {l: {algorithm: token_bucket, limit: 1, window: 1h, burst: 1}}\n"
+		"listeners: {echo: {protocol: udp, ports: [7], rate_limiter_name: l}}\n";
+	autoprog struct prog prog = {};
+
+	if (!prog_load(&prog, high, PROG_NOW))
+		return;
+	for (uint16_t sport = 1; sport <= 8; sport++)
+		CHECK_STR_EQ("a session", say(&prog, sport), ALLOWED);
+	if (!prog_load(&prog, low, PROG_NOW))
+		return;
+	CHECK_STR_EQ("one that is refused", say(&prog, 9), LIMITED);
+	CHECK_STR_EQ("is held", say(&prog, 9), HELD);
+}
+
 static void test_watchdog(void)
 {
 	static const char text[] =
@@ -101,5 +122,5 @@ static void test_room(void)
 		CHECK_STR_EQ("those that came back are there", say(&prog, port), SESSION);
 }
 
-CHECK_SUITE(sessions_life, { "reload", test_reload }, { "watchdog", test_watchdog },
-	    { "a full table", test_room });
+CHECK_SUITE(sessions_life, { "reload", test_reload }, { "a lowered burst", test_lowered_burst },
+	    { "watchdog", test_watchdog }, { "a full table", test_room });

@@ -132,7 +132,7 @@ static void test_put(void)
 /* A flow has one word, whatever is put. */
 static void test_same(void)
 {
-	struct stile_flow_set set = { { 0, flow_word(9, FLOW_OPEN, NOW + 5) } };
+	struct stile_flow_set set = { { 0, flow_word(9, FLOW_HELD_ANSWERED, NOW + 5) } };
 	__u64 *place;
 
 	CHECK_EQ("what is there is written over",
@@ -141,6 +141,22 @@ static void test_same(void)
 	CHECK_EQ("and no other", set.flow[0], 0);
 	CHECK_EQ("another is not there", flow_find(&set, 8, NOW, &place), 0);
 	CHECK_EQ("nor is this one any more", flow_find(&set, 9, NOW + 7, &place), 0);
+}
+
+/* Two datagrams of a new flow on two CPUs: one opened it, and the other was refused. */
+static void test_let_in(void)
+{
+	const __u64 open = flow_word(9, FLOW_NEW, NOW + 5);
+	struct stile_flow_set set = { { 0, open } };
+	__u64 *place;
+
+	CHECK_EQ("nothing is to be done", flow_put(&set, flow_word(9, FLOW_HELD, NOW + 7), NOW),
+		 FLOW_ROOM_FREE);
+	CHECK_EQ("it stays open", set.flow[1], open);
+	CHECK_EQ("and is nowhere else", set.flow[0], 0);
+	flow_put(&set, flow_word(9, FLOW_HELD, NOW + 7), NOW + 5);
+	CHECK_EQ("once it has been silent, it is held",
+		 flow_kind(flow_find(&set, 9, NOW + 5, &place)), FLOW_HELD);
 }
 
 /* Every bit of every field tells flows apart, and pairs that a sum of fields would not. */
@@ -216,5 +232,6 @@ static void test_count(void)
 
 CHECK_SUITE(flow, { "what is left", test_left }, { "a word", test_word },
 	    { "seen again", test_touch }, { "who makes room", test_put },
-	    { "one word a flow", test_same }, { "what tells flows apart", test_hash },
-	    { "spread", test_spread }, { "counted", test_count });
+	    { "one word a flow", test_same }, { "one that was let in stays so", test_let_in },
+	    { "what tells flows apart", test_hash }, { "spread", test_spread },
+	    { "counted", test_count });

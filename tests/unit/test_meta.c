@@ -30,6 +30,19 @@ static void test_exact(void)
 	}
 }
 
+/* What was counted and given back was not there; where steps are uncertain, nothing is taken off. */
+static void test_refund(void)
+{
+	for (uint32_t tally = 0; tally < 63; tally++) {
+		uint32_t meta = META_BACK | 7U << META_REFUSED_OFFSET | tally;
+
+		CHECK_EQ("one more and one less", meta_refund(meta + 1), meta);
+	}
+	CHECK_EQ("nothing to give back", meta_refund(META_BACK | 7U << META_REFUSED_OFFSET),
+		 META_BACK | 7U << META_REFUSED_OFFSET);
+	CHECK_EQ("many", meta_refund(64), 64);
+}
+
 /* Each step stands for what its chance is one of. */
 static void test_steps(void)
 {
@@ -123,5 +136,6 @@ static void test_seen(void)
 }
 
 CHECK_SUITE(meta, { "tallies are exact while small", test_exact },
-	    { "steps of tallies", test_steps }, { "tallies are true on average", test_unbiased },
+	    { "steps of tallies", test_steps }, { "tallies given back", test_refund },
+	    { "tallies are true on average", test_unbiased },
 	    { "tallies at their top", test_tallies_apart }, { "when it was seen", test_seen });

@@ -242,6 +242,10 @@ static void test_answers(void)
 		CHECK_EQ("given back one", table_peek(&set, &limiter, &event), TABLE_ALLOWED);
 		CHECK_EQ("a look is not a charge", table_try(&set, &limiter, &event),
 			 TABLE_ALLOWED);
+		CHECK_EQ("one is tallied as admitted", meta_admitted(set.meta[1]), 1);
+		table_refund(&set, &limiter, &event);
+		CHECK_EQ("and none where it is given back", meta_admitted(set.meta[1]), 0);
+		table_try(&set, &limiter, &event);
 		CHECK_EQ("as before", set.state[1], full);
 		limiter.action = STILE_ACTION_COUNT;
 		CHECK_EQ("a look where it counts", table_peek(&set, &limiter, &event),
