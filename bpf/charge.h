@@ -223,7 +223,7 @@ static __always_inline bool charge_peek(struct charge *charge)
 	return true;
 }
 
-/* Whether an event that had this @answer was charged; an empty token bucket that counts gave none. */
+/* Whether an event that had this @answer was charged; an empty token bucket gives none. */
 static __always_inline bool charge_took(const struct stile_limiter *limiter, int answer)
 {
 	return answer == TABLE_ALLOWED ||

@@ -30,7 +30,7 @@ static void test_exact(void)
 	}
 }
 
-/* What was counted and given back was not there; where steps are uncertain, nothing is taken off. */
+/* What was counted and given back was not there; where steps are uncertain, it stays. */
 static void test_refund(void)
 {
 	for (uint32_t tally = 0; tally < 63; tally++) {
