@@ -3,18 +3,31 @@
  * Standard error is the only place: systemd, a container's runtime or a terminal takes it from
  * there. A line begins with the priority that sd-daemon(3) describes only where the journal
  * reads it, since anyone else would see "<6>".
+ *
+ * Whoever reads the log must not be able to stop the daemon by not reading: a line is written where
+ * there is room for it now, and otherwise only counted.
  */
+#include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
 #include "log.h"
 #include "util.h"
+
+/*
+ * A pipe is ready for writing where PIPE_BUF bytes fit. Twice this, for the escapes of JSON, and
+ * what stands around a text are less.
+ */
+#define TEXT_MAX 1900
+_Static_assert(2 * TEXT_MAX + 128 < PIPE_BUF, "a line fits where there is room");
 
 struct log_level {
 	const char *name;
@@ -30,6 +43,7 @@ static const struct log_level levels[] = {
 
 static enum config_log_level log_highest = CONFIG_LOG_INFO;
 static bool log_as_json;
+static unsigned long long log_lost; /* lines since one was last written */
 
 /* JOURNAL_STREAM names the journal's socket; it is inherited even where stderr was redirected. */
 static bool stderr_is_journal(void)
@@ -44,13 +58,30 @@ static bool stderr_is_journal(void)
 	       status.st_ino == inode;
 }
 
-static void write_json(enum config_log_level level, const char *text)
+/* Not within a character of UTF-8; nobody's terminal is to act on a message. */
+static void tidy(char *text)
+{
+	size_t length = strcspn(text, "\n");
+
+	if (length > TEXT_MAX) {
+		length = TEXT_MAX;
+		while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
+			length--;
+	}
+	text[length] = '\0';
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < 0x20)
+			*c = '?';
+}
+
+static char *format_json(enum config_log_level level, const char *text)
 {
 	char time_text[sizeof("2026-01-01T00:00:00")];
-	autofree char *line = NULL;
+	autofree char *object_text = NULL;
 	struct timespec now;
 	struct tm parts;
 	json_t *object;
+	char *line;
 
 	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail: the clock exists */
 	if (!gmtime_r(&now.tv_sec, &parts) ||
@@ -59,20 +90,56 @@ static void write_json(enum config_log_level level, const char *text)
 	object = json_pack("{s:o, s:s, s:o}", "time",
 			   json_sprintf("%s.%03ldZ", time_text, now.tv_nsec / 1000000), "level",
 			   levels[level].name, "message", json_string_nocheck(text));
-	line = object ? json_dumps(object, JSON_COMPACT) : NULL;
+	object_text = object ? json_dumps(object, JSON_COMPACT) : NULL;
 	json_decref(object);
-	if (line)
-		fprintf(stderr, "%s\n", line);
+	if (!object_text || asprintf(&line, "%s\n", object_text) < 0)
+		return NULL;
+	return line;
 }
 
-static void write_line(enum config_log_level level, const char *text)
+/* malloc'ed, or NULL. */
+static char *format_line(enum config_log_level level, const char *text)
 {
+	char *line;
+	int n;
+
 	if (log_as_json)
-		write_json(level, text);
-	else if (stderr_is_journal())
-		fprintf(stderr, "%s%s\n", levels[level].priority, text);
+		return format_json(level, text);
+	if (stderr_is_journal())
+		n = asprintf(&line, "%s%s\n", levels[level].priority, text);
 	else
-		fprintf(stderr, "stile: %s: %s\n", levels[level].name, text);
+		n = asprintf(&line, "stile: %s: %s\n", levels[level].name, text);
+	return n < 0 ? NULL : line;
+}
+
+/* A file is always ready; a pipe, a socket and a terminal are where a line fits. */
+static bool has_room(void)
+{
+	struct pollfd poll_fd = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	return poll(&poll_fd, 1, 0) > 0 && poll_fd.revents & POLLOUT;
+}
+
+static bool write_line(enum config_log_level level, const char *text)
+{
+	autofree char *line = format_line(level, text);
+	size_t length = line ? strlen(line) : 0;
+
+	return line && has_room() && write(STDERR_FILENO, line, length) == (ssize_t)length;
+}
+
+static void tell_lost(void)
+{
+	char text[96];
+
+	if (log_lost == 0)
+		return;
+	snprintf(text, sizeof(text),
+		 log_lost == 1 ? "%llu line of the log is lost: it was not read in time"
+			       : "%llu lines of the log are lost: they were not read in time",
+		 log_lost);
+	if (write_line(CONFIG_LOG_WARNING, text))
+		log_lost = 0;
 }
 
 static void write_format(enum config_log_level level, const char *format, va_list arguments)
@@ -85,8 +152,10 @@ static void write_format(enum config_log_level level, const char *format, va_lis
 		text = NULL; /* undefined after a failure */
 		return;
 	}
-	text[strcspn(text, "\n")] = '\0';
-	write_line(level, text);
+	tidy(text);
+	tell_lost();
+	if (log_lost || !write_line(level, text))
+		log_lost++;
 }
 
 void log_message(enum config_log_level level, const char *format, ...)
