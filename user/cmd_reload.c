@@ -22,6 +22,12 @@ static int report_failure(const char *path, int error, const char *text)
 	case ETIMEDOUT:
 		return command_failed("reload: the daemon at '%s' does not answer: %s", path,
 				      text ? text : "too many ask it already");
+	case EACCES:
+	case EPERM:
+		return command_failed(
+			"reload: ask the daemon at '%s': it takes root, or a member of "
+			"its control_group",
+			path);
 	case EPROTO:
 		return command_failed("reload: what answers at '%s' is no daemon of this version",
 				      path);

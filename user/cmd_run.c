@@ -11,6 +11,7 @@
 #include <string.h>
 #include <systemd/sd-daemon.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <event2/event.h>
 
@@ -261,6 +262,9 @@ static int stop(struct run *run)
 
 	notify("STOPPING=1");
 	run_servers_free(&servers);
+	if (access(run->control_path, F_OK) == 0)
+		log_warning("control: '%s' stays: the daemon's user may not remove it",
+			    run->control_path);
 	if (run->config.keep_on_stop) {
 		log_info("stopped: protection stays in place (on_stop: keep)");
 		return COMMAND_DONE;

@@ -49,13 +49,13 @@ struct run {
 	struct run_links links;
 	struct metrics_daemon counts;
 	struct event_base *base;
-	struct http *http;	     /* NULL: no metrics server */
-	struct control *control;     /* NULL before the first load */
-	char control_path[PATH_MAX]; /* where it is, whatever the configuration says by now */
-	struct privilege_user user;  /* to become */
-	char user_name[STILE_NAME_SIZE];
-	bool detached;	 /* it is known that 'stile detach' took all of it out */
-	int lists_error; /* of the last look at the lists, told once */
+	struct http *http;		 /* NULL: no metrics server */
+	struct control *control;	 /* NULL before the first load */
+	char control_path[PATH_MAX];	 /* where it is, whatever the configuration says by now */
+	struct privilege_user user;	 /* to become */
+	char user_name[STILE_NAME_SIZE]; /* as the start had it */
+	bool detached;			 /* it is known that 'stile detach' took all of it out */
+	int lists_error;		 /* of the last look at the lists, told once */
 };
 
 /* Reads the configuration. 0 or -errno with the mistakes in @diag, which it names. */

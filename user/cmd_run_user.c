@@ -37,14 +37,26 @@ static int choose(struct run *run, const struct config *config, struct diag *dia
 	return -EPERM;
 }
 
+/* What a reload says of the user is for the next start, whatever the one before has said. */
+static void warn(const struct run *run, const struct config_name *wanted, struct diag *diag)
+{
+	struct privilege_user next;
+
+	if (*wanted->text && privilege_find_user(wanted->text, &next) < 0)
+		diag_warning(diag, wanted->place,
+			     "user: there is no user '%s': the next start will be refused",
+			     wanted->text);
+	else if (strcmp(wanted->text, run->user_name) != 0)
+		diag_warning(diag, wanted->place,
+			     "user: the daemon stays '%s' until the next start",
+			     run->user.name ? run->user.name : "as it is");
+}
+
 int run_user_find(struct run *run, const struct config *config, struct diag *diag)
 {
 	if (!run->control)
 		return choose(run, config, diag);
-	if (strcmp(config->user.text, run->config.user.text) != 0)
-		diag_warning(diag, config->user.place,
-			     "user: the daemon stays '%s' until the next start",
-			     *run->config.user.text ? run->config.user.text : "as it is");
+	warn(run, &config->user, diag);
 	return 0;
 }
 
@@ -60,6 +72,7 @@ static int give_pins(const struct run *run)
 int run_user_become(const struct run *run)
 {
 	const bool may_change = privilege_may_change_user();
+	struct privilege_user nobody;
 	int error = 0;
 
 	if (may_change)
@@ -76,6 +89,8 @@ int run_user_become(const struct run *run)
 		log_info("runs as root, with few capabilities: %s",
 			 may_change ? "there is no user '" USER_DEFAULT "'"
 				    : "it may not become another user");
+	/* A reload looks users up, and what does that for the system is loaded only before this. */
+	(void)privilege_find_user("", &nobody);
 	error = sandbox_enter();
 	if (error)
 		log_warning("no filter of system calls: %s", strerror(-error));

@@ -173,9 +173,12 @@ static void test_group(void)
 	static const struct {
 		const char *what, *as;
 		int code;
+		const char *want;
 	} rows[] = {
-		{ "a member", "setpriv --reuid " USER " --regid " GROUP " --clear-groups", 0 },
-		{ "somebody else", "setpriv --reuid " USER " --regid " USER " --clear-groups", 1 },
+		{ "a member", "setpriv --reuid " USER " --regid " GROUP " --clear-groups", 0,
+		  "in force" },
+		{ "somebody else", "setpriv --reuid " USER " --regid nogroup --clear-groups", 1,
+		  "it takes root, or a member of its control_group" },
 	};
 	autolive struct live live;
 
@@ -187,7 +190,8 @@ static void test_group(void)
 			-1, "cp %s %s/stile && %s %s/stile --instance %s reload", check_stile(),
 			live.directory, rows[i].as, live.directory, live.instance);
 
-		if (!CHECK_EQ(rows[i].what, output.code, rows[i].code))
+		CHECK_EQ(rows[i].what, output.code, rows[i].code);
+		if (!CHECK(rows[i].want, output.text && strstr(output.text, rows[i].want)))
 			printf("%s", output.text ? output.text : "");
 	}
 }
@@ -282,7 +286,71 @@ static void test_filter(void)
 		 (int)ARRAY_SIZE(attempts) + 2);
 }
 
+/* What a reload says of the user is held against whom the daemon is. */
+static void check_reloads(const struct live *live)
+{
+	static const struct {
+		const char *line, *want; /* NULL: no warning */
+	} rows[] = {
+		{ "user: daemon\n", "user: the daemon stays '" USER "' until the next start" },
+		{ "user: " USER "\n", NULL },
+		{ "user: nobdy\n", "there is no user 'nobdy': the next start will be refused" },
+		{ "user: " USER "\n", NULL },
+		{ "", "user: the daemon stays '" USER "' until the next start" },
+	};
+	char config[512];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		autooutput struct output output = {};
+
+		snprintf(config, sizeof(config), CONFIG("srv0: {}", "20", "%s"), rows[i].line);
+		if (!live_write(live, "stile.yaml", config))
+			return;
+		output = live_stile(live, "reload");
+		CHECK_EQ(rows[i].line, output.code, 0);
+		if (rows[i].want)
+			CHECK(rows[i].want, output.text && strstr(output.text, rows[i].want));
+		else
+			CHECK("as it is: no warning", output.text && !strstr(output.text, "user:"));
+	}
+}
+
+static void test_reloads(void)
+{
+	autolive struct live live;
+
+	if (!live_begin(&live, "user-reloads"))
+		return;
+	if (live_start(&live, CONFIG("srv0: {}", "20", "user: " USER "\n"))) {
+		check_reloads(&live);
+		check_log(&live);
+	}
+	take_back(&live);
+}
+
+/* A folder that is root's alone. */
+static void test_socket_stays(void)
+{
+	autooutput struct output output = {};
+	autolive struct live live;
+	char line[256];
+	char config[512];
+
+	if (!live_begin(&live, "user-socket"))
+		return;
+	snprintf(line, sizeof(line), "user: " USER "\ncontrol: %s/sock\n", live.directory);
+	snprintf(config, sizeof(config), CONFIG("srv0: {}", "20", "%s"), line);
+	if (live_start(&live, config)) {
+		CHECK_EQ("it ends well", live_stop(&live, SIGTERM), 0);
+		output = process_shell(-1, "grep -c \"sock' stays\" %s/stile.log", live.directory);
+		CHECK_STR_EQ("and says what is left", output.text, "1\n");
+	}
+	take_back(&live);
+}
+
 CHECK_SUITE(user, { "a daemon that is not root", test_user },
 	    { "users and groups that are not there", test_refused },
 	    { "a group for the control socket", test_group },
+	    { "another user at a reload", test_reloads },
+	    { "a socket that stays", test_socket_stays },
 	    { "calls that are refused", test_filter });
