@@ -106,7 +106,7 @@ static unsigned int refuse_key(struct config_reader *reader, const struct tree_n
 	char expected[320];
 
 	list_fields(block, true, names);
-	nearest = diag_nearest(name, names);
+	nearest = diag_nearest_at(reader->diag, key->place, name, names);
 	list_fields(block, false, names);
 	diag_quote(name, quoted);
 	if (instead)

@@ -211,12 +211,13 @@ bool config_value_word(struct config_reader *reader, const struct tree_node *nod
 		       struct config_words words, unsigned int *ret_value)
 {
 	const char *text = node->kind == TREE_SCALAR ? tree_text(reader->tree, node) : "";
-	const char *nearest = diag_nearest(text, words.names);
+	const char *nearest;
 	char expected[256];
 	unsigned int value;
 
 	if (find_word(text, words.names, ret_value))
 		return true;
+	nearest = diag_nearest_at(reader->diag, node->place, text, words.names);
 	config_value_words(words.names, expected, sizeof(expected));
 	if (find_word(text, words.later, &value))
 		config_value_mistake(reader, node->place,

@@ -64,6 +64,12 @@ static size_t position(const struct diag *diag, struct place place)
 	return low;
 }
 
+bool diag_keeps(const struct diag *diag, struct place place)
+{
+	return diag->n_entries < DIAG_ENTRIES_MAX ||
+	       compare_places(place, diag->entries[DIAG_ENTRIES_MAX - 1].place) < 0;
+}
+
 static bool reserve(struct diag *diag)
 {
 	struct diag_entry *entries;
@@ -81,12 +87,12 @@ static void count(struct diag *diag, const struct diag_entry *entry)
 		diag->n_errors++;
 }
 
-/* Takes @entry's text, which may be NULL where there was no memory for it. */
+/* Takes @entry's text, which is NULL where it is not kept, or there was no memory for it. */
 static void add(struct diag *diag, struct diag_entry *entry)
 {
 	size_t at = position(diag, entry->place);
 
-	if (!entry->text || at == DIAG_ENTRIES_MAX || !reserve(diag)) {
+	if (!entry->text || !reserve(diag)) {
 		free(entry->text);
 		count(diag, entry);
 		diag->n_dropped++;
@@ -131,7 +137,7 @@ static void clean(char *text)
 static void add_formatted(struct diag *diag, struct diag_entry entry, const char *format,
 			  va_list arguments)
 {
-	if (vasprintf(&entry.text, format, arguments) < 0)
+	if (!diag_keeps(diag, entry.place) || vasprintf(&entry.text, format, arguments) < 0)
 		entry.text = NULL;
 	else
 		clean(entry.text);
@@ -255,4 +261,10 @@ const char *diag_nearest(const char *word, const char *const *names)
 		}
 	}
 	return nearest;
+}
+
+const char *diag_nearest_at(const struct diag *diag, struct place place, const char *word,
+			    const char *const *names)
+{
+	return diag_keeps(diag, place) ? diag_nearest(word, names) : NULL;
 }

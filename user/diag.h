@@ -47,6 +47,12 @@ __attribute__((format(printf, 3, 4))) void diag_warning(struct diag *diag, struc
 							const char *format, ...);
 
 /*
+ * Whether an entry at @place would be kept. Where not, it is counted all the same, and its text
+ * needs no effort: a file may have a million mistakes.
+ */
+bool diag_keeps(const struct diag *diag, struct place place);
+
+/*
  * A line for each entry, in the order of the file: "file:line:column: text" ("warning: " before
  * the text of a warning).
  */
@@ -60,5 +66,9 @@ const char *diag_quote(const char *text, char quoted[DIAG_QUOTE_SIZE]);
  * "unknown key 'limti', did you mean 'limit'?".
  */
 const char *diag_nearest(const char *word, const char *const *names);
+
+/* The same for an entry at @place; NULL as well where that would not be kept. */
+const char *diag_nearest_at(const struct diag *diag, struct place place, const char *word,
+			    const char *const *names);
 
 #endif /* STILE_DIAG_H */

@@ -58,11 +58,12 @@ static struct timeval milliseconds(unsigned int ms)
 	return (struct timeval){ ms / 1000, (ms % 1000) * 1000 };
 }
 
-/* Starts its time anew. */
+/* Starts its time anew: from now, not from when the loop woke up, for an answer may take long. */
 static bool client_be_patient(struct client *client)
 {
 	const struct timeval patience = milliseconds(client->exchange->rules.patience_ms);
 
+	(void)event_base_update_cache_time(client->exchange->base); /* fails only without a clock */
 	return evtimer_add(client->late, &patience) == 0;
 }
 

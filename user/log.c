@@ -180,6 +180,8 @@ void log_diag(const struct diag *diag)
 			log_message(level, "%s:%u:%u: %s", diag->file, entry->place.line,
 				    entry->place.column, entry->text);
 	}
+	if (diag->n_dropped)
+		log_warning("%s: %zu more not shown", diag->file, diag->n_dropped);
 }
 
 void log_setup(enum config_log_level level, bool json)

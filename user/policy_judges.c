@@ -26,7 +26,7 @@ static void report_unknown(struct policy_build *build, const struct config_name 
 
 	for (size_t i = 0; i < config->n_limiters; i++)
 		names[i] = config->limiters[i].name.text;
-	nearest = diag_nearest(name->text, names);
+	nearest = diag_nearest_at(build->diag, name->place, name->text, names);
 	if (nearest)
 		diag_error(build->diag, name->place,
 			   "unknown rate limiter '%s', did you mean '%s'?", name->text, nearest);
