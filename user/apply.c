@@ -171,6 +171,7 @@ static void tidy(struct apply *apply)
 	int error;
 
 	apply_tables_warn(&apply->tables, apply->diag);
+	apply_links_tell(&apply->links, apply->diag);
 	error = apply_links_prune(apply->pins, &apply->links);
 	if (error)
 		diag_warning(apply->diag, nowhere, "detach from interfaces no longer named: %s",

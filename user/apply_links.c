@@ -226,6 +226,38 @@ void apply_links_undo(const struct pins *pins, struct apply_links *links, struct
 	}
 }
 
+/* Whether the link of that id is one of @links still. */
+static bool keeps(const struct apply_links *links, uint32_t id)
+{
+	for (unsigned int i = 0; i < links->n_links; i++) {
+		if (links->links[i].before >= 0 && links->links[i].id == id)
+			return true;
+	}
+	return false;
+}
+
+void apply_links_tell(const struct apply_links *links, struct diag *diag)
+{
+	for (unsigned int i = 0; i < links->n_links; i++) {
+		const struct apply_link *link = &links->links[i];
+
+		if (link->displaced == 0 || keeps(links, link->displaced))
+			continue;
+		if (*link->displaced_name)
+			diag_warning(
+				diag, nowhere,
+				"interface '%s', which was '%s', is protected no more: another "
+				"one has the name now, and that is the one configured",
+				link->displaced_name, link->name);
+		else
+			diag_warning(diag, nowhere,
+				     "the interface in another network namespace that was '%s' is "
+				     "protected no more: another one has the name here now, and "
+				     "that is the one configured",
+				     link->name);
+	}
+}
+
 struct prune {
 	const struct pins *pins;
 	const struct apply_links *links;

@@ -34,6 +34,8 @@ struct apply_link {
 	uint32_t id;		     /* its id */
 	char pin[16];		     /* the name that it was pinned by */
 	int program_before;	     /* its program; -1 */
+	uint32_t displaced;	     /* id of another's link that was pinned by this name; 0 */
+	char displaced_name[16];     /* what that interface is called now; "": it is elsewhere */
 	enum stile_mode mode_before; /* native or generic */
 	int now;		     /* link that was made; -1 */
 	enum stile_mode mode;	     /* as attached now: native or generic */
@@ -65,6 +67,9 @@ int apply_links_do(const struct pins *pins, struct apply_links *links, int progr
 
 /* Everything as before, last things first. What cannot be undone is told in @diag. */
 void apply_links_undo(const struct pins *pins, struct apply_links *links, struct diag *diag);
+
+/* Tells of interfaces that lose their link because another one has their name now. */
+void apply_links_tell(const struct apply_links *links, struct diag *diag);
 
 /* Detaches our links from all interfaces but those of @links, or from all where it is NULL. */
 int apply_links_prune(const struct pins *pins, const struct apply_links *links);

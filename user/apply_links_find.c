@@ -173,6 +173,21 @@ static int find_before(const struct pins *pins, struct apply_link *link)
 	return result < 0 ? result : 0;
 }
 
+/* An interface that took its link along, and whose name means another one now. */
+static void find_displaced(const struct pins *pins, struct apply_link *link)
+{
+	struct bpf_link_info info = {};
+	struct netif_state state;
+	autofd int fd = apply_links_open(pins, link->name, &info);
+
+	if (fd < 0 || info.id == link->id || info.xdp.ifindex == 0)
+		return;
+	link->displaced = info.id;
+	if (attached_mode(info.xdp.ifindex, info.prog_id) != _STILE_MODE_MAX &&
+	    netif_get(info.xdp.ifindex, &state) == 0)
+		memcpy(link->displaced_name, state.name.text, sizeof(link->displaced_name));
+}
+
 static enum apply_plan make_plan(const struct stile_policy *before, const struct apply_link *link)
 {
 	if (link->ifindex == 0)
@@ -213,6 +228,8 @@ int apply_links_find(const struct pins *pins, const struct stile_policy *before,
 			return apply_links_report(link, "look for what is attached to", error,
 						  diag);
 		link->plan = make_plan(before, link);
+		if (link->plan != APPLY_WAIT)
+			find_displaced(pins, link);
 	}
 	return 0;
 }

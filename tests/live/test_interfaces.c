@@ -176,6 +176,9 @@ static void test_exchanged(void)
 	CHECK("both are attached", is_healthy(&live));
 	CHECK_EQ("the rest of the limit", live_count_served(&live, CLIENT_ONE, 30), 10);
 	output_release(&output);
+	output = process_shell(-1, "grep -c 'protected no more' %s/stile.log", live.directory);
+	CHECK_STR_EQ("none is let go", output.text, "0\n");
+	output_release(&output);
 	output = live_stile(&live, "status");
 	CHECK_EQ("status", output.code, 0);
 }
@@ -213,9 +216,39 @@ static void test_moved(void)
 	output = process_shell(live.netns[LIVE_CLIENT],
 			       "while ip link show one0 | grep xdpgeneric; do sleep 0.02; done");
 	CHECK_EQ("what has left is let go", output.code, 0);
+	wait_logged(&live, 1,
+		    "interface in another network namespace that was 'one0' is protected no more");
+}
+
+/* A name that another interface has taken means that one: the first is let go, and told of. */
+static void test_displaced(void)
+{
+	autooutput struct output output = {};
+	autolive struct live live;
+
+	if (!live_begin(&live, "if-displaced"))
+		return;
+	live_shell(&live, LIVE_SERVER, "ip link add one0 type veth peer name other");
+	if (!live_start(&live, CONFIG("srv0: {}, one0: {}")))
+		return;
+	live_shell(&live, LIVE_SERVER, "ip link set one0 name two0");
+	wait_logged(&live, 1, "one0: is called 'two0' now");
+	live_shell(&live, LIVE_SERVER, "ip link add one0 type veth peer name third");
+	wait_logged(&live, 1, "one0: attached in generic mode");
+	wait_logged(&live, 1, "interface 'two0', which was 'one0', is protected no more");
+	CHECK("what is configured is attached", is_healthy(&live));
+	output = process_shell(live.netns[LIVE_SERVER],
+			       "while ip link show two0 | grep xdpgeneric; do sleep 0.02; done; "
+			       "ip link show one0 | grep -c xdpgeneric");
+	CHECK("the one by its name alone", output.text && strstr(output.text, "1\n"));
+	output_release(&output);
+	output = live_stile(&live, "reload");
+	CHECK("a reload does not say it again",
+	      output.code == 0 && output.text && !strstr(output.text, "protected no more"));
 }
 
 CHECK_SUITE(interfaces, { "one appears, goes, and comes back", test_appears },
 	    { "none is there", test_missing }, { "down, up, no carrier, another MTU", test_states },
 	    { "another name", test_renamed }, { "names exchanged", test_exchanged },
-	    { "another namespace", test_moved });
+	    { "another namespace", test_moved },
+	    { "a name that another has taken", test_displaced });
