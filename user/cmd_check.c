@@ -74,9 +74,11 @@ static int check_config(struct check check, const struct config *config, struct 
 		return print(&check);
 	review_warn(config, diag);
 	if (!check.elsewhere)
-		check_warn_host(config, &policy, diag);
-	check.config = config;
-	check.policy = &policy;
+		check_host(config, &policy, diag);
+	if (diag->n_errors == 0) {
+		check.config = config;
+		check.policy = &policy;
+	}
 	code = print(&check);
 	policy_release(&policy);
 	return code;

@@ -32,8 +32,8 @@ const struct stile_limiter *check_limiter(const struct check *check, const char 
 const struct policy_source *check_sources(const struct check *check,
 					  const struct config_listener *listener);
 
-/* Warns of what is not there on this host. */
-void check_warn_host(const struct config *config, const struct policy *policy, struct diag *diag);
+/* Warns of what is not there on this host; a mistake is what a start would be refused for. */
+void check_host(const struct config *config, const struct policy *policy, struct diag *diag);
 
 /* 0 or -ENOMEM. */
 int check_print_text(const struct check *check, FILE *out);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What this host has to say of a configuration: interfaces and services that are not there, and
- * memory that is not. Warnings all, for any of it may come later.
+ * memory that is not. Warnings, for any of it may come later, but for users and groups, without
+ * which the daemon does not start.
  */
 #include <net/if.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "account.h"
 #include "cmd_check.h"
 #include "listening.h"
 #include "names.h"
@@ -83,8 +85,9 @@ static void warn_memory(const struct policy *policy, struct diag *diag)
 			     (double)sum / (1 << 30), (double)memory / (1 << 30));
 }
 
-void check_warn_host(const struct config *config, const struct policy *policy, struct diag *diag)
+void check_host(const struct config *config, const struct policy *policy, struct diag *diag)
 {
+	(void)account_check(config, diag); /* which reports */
 	warn_interfaces(config, diag);
 	warn_listeners(config, diag);
 	warn_memory(policy, diag);

@@ -141,15 +141,28 @@ static int share_control(const struct config *config, const struct control *cont
 	if (!*group->text)
 		return 0;
 	error = privilege_find_group(group->text, &gid);
-	if (error)
-		diag_error(diag, group->place, "control_group: there is no group '%s'",
-			   group->text);
-	else
+	if (error == 0)
 		error = control_share(control, gid);
-	if (error && error != -ENOENT)
+	if (error)
 		diag_error(diag, group->place, "control_group: give the socket to '%s': %s",
 			   group->text, strerror(-error));
 	return error;
+}
+
+/* What a reload says of the group is for the next start. */
+static void warn_group(const struct config_name *was, const struct config_name *next,
+		       struct diag *diag)
+{
+	gid_t gid;
+
+	if (*next->text && privilege_find_group(next->text, &gid) < 0)
+		diag_warning(diag, next->place,
+			     "control_group: there is no group '%s': the next start will be "
+			     "refused",
+			     next->text);
+	else if (strcmp(next->text, was->text) != 0)
+		diag_warning(diag, next->place,
+			     "control_group: the socket changes hands at the next start");
 }
 
 /* A reload may have been asked for by this very socket, so it stays as it is until the end. */
@@ -163,9 +176,7 @@ static int bind_control(struct run *run, const struct config *next, struct diag 
 		if (strcmp(path, run->control_path) != 0)
 			diag_warning(diag, nowhere,
 				     "control: the socket moves to '%s' at the next start", path);
-		if (strcmp(next->control_group.text, run->config.control_group.text) != 0)
-			diag_warning(diag, next->control_group.place,
-				     "control_group: the socket changes hands at the next start");
+		warn_group(&run->config.control_group, &next->control_group, diag);
 		return 0;
 	}
 	error = control_listen(run->base, path, handle_request, run, ret_control);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "account.h"
 #include "cmd_run.h"
 #include "log.h"
 #include "sandbox.h"
@@ -17,8 +18,10 @@ static int choose(struct run *run, const struct config *config, struct diag *dia
 {
 	const struct config_name *wanted = &config->user;
 	struct privilege_user self = privilege_self();
-	int error;
+	int error = account_check(config, diag);
 
+	if (error)
+		return error;
 	if (!*wanted->text) {
 		if (!privilege_may_change_user() ||
 		    privilege_find_user(USER_DEFAULT, &run->user) < 0)
@@ -27,10 +30,8 @@ static int choose(struct run *run, const struct config *config, struct diag *dia
 	}
 	snprintf(run->user_name, sizeof(run->user_name), "%s", wanted->text);
 	error = privilege_find_user(run->user_name, &run->user);
-	if (error) {
-		diag_error(diag, wanted->place, "user: there is no user '%s'", wanted->text);
-		return error;
-	}
+	if (error)
+		return error; /* it was there a moment ago */
 	if (run->user.uid == self.uid || privilege_may_change_user())
 		return 0;
 	diag_error(diag, wanted->place, "user: it takes root to become '%s'", wanted->text);

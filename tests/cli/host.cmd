@@ -14,3 +14,9 @@ look 'a port of udp' "$listener, ports: 1, protocol: udp, addresses: 2001:db8::1
 look 'on another host' "interfaces: {stile-none0: {}}\n$listener, ports: 1}\n" --elsewhere
 look 'memory' "rate_limiters: {$limiters}\nlisteners: {w: {rate_limiter_name: [a1, a2]}}\n" |
 	grep -v 'judges no listener'
+accounts='user: rot\ncontrol_group: stile-no-such-group\nlisteners: {w: {}}\n'
+echo '-- a user and a group'
+printf -- "$accounts" | "$STILE" check -c - 2>&1
+printf -- "$accounts" | "$STILE" check --json -c - | grep valid
+echo '-- which another host may have'
+printf -- "$accounts" | "$STILE" check --elsewhere -c - 2>&1 | head -n 2

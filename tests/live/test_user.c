@@ -144,9 +144,15 @@ static void test_refused(void)
 	static const struct {
 		const char *line, *want;
 	} rows[] = {
-		{ "user: no-such-user\n", ":5:7: user: there is no user 'no-such-user'" },
+		{ "user: no-such-user\n",
+		  ":5:7: user: found 'no-such-user', expected a user of this host" },
 		{ "control_group: no-such-group\n",
-		  ":5:16: control_group: there is no group 'no-such-group'" },
+		  ":5:16: control_group: found 'no-such-group', expected a group of this host" },
+		{ "user: no-such-user\ncontrol_group: rot\n",
+		  ":6:16: control_group: found 'rot', expected a group of this host; did you mean "
+		  "'root'?" },
+		{ "user: no-such-user\ncontrol_group: rot\n",
+		  "not started, and nothing was changed: mistakes in the configuration" },
 	};
 	autolive struct live live;
 	char config[512];
@@ -296,6 +302,8 @@ static void check_reloads(const struct live *live)
 		{ "user: " USER "\n", NULL },
 		{ "user: nobdy\n", "there is no user 'nobdy': the next start will be refused" },
 		{ "user: " USER "\n", NULL },
+		{ "user: " USER "\ncontrol_group: no-such-group\n",
+		  "there is no group 'no-such-group': the next start will be refused" },
 		{ "", "user: the daemon stays '" USER "' until the next start" },
 	};
 	char config[512];
