@@ -51,14 +51,20 @@ static void read_addresses(struct config_reader *reader, const struct tree_node 
 	}
 }
 
+/* An empty list is no list of every port: who empties one means none. */
 static void read_ports(struct config_reader *reader, const struct tree_node *value, void *object)
 {
+	static const char expected[] = "a list of ports such as [80, 8000-8099]";
 	struct config_listener *listener = object;
 	const struct tree_node *item;
 	struct tree_walk walk = { 0 };
 
-	while ((item = config_value_item(reader, value, &walk,
-					 "a list of ports such as [80, 8000-8099]"))) {
+	if (value->kind == TREE_LIST && !value->first && !value->open)
+		config_value_mistake(reader, value->place,
+				     "ports: found an empty list, expected %s; leave it out for "
+				     "every port",
+				     expected);
+	while ((item = config_value_item(reader, value, &walk, expected))) {
 		struct config_ports ports, *grown;
 
 		if (!config_value_ports(reader, item, &ports))

@@ -9,6 +9,8 @@
 #define COMPARISONS_MAX 1000000UL /* of prefixes; longer lists are not compared */
 #define MAX_KEYS_FEW 100	  /* fewer clients than any service has that needs a limit */
 
+#define PORTS_SIZE sizeof("65535-65535")
+
 static const struct place whole;
 
 /* All of IPv4, or of the IPv6 addresses that are given out (2000::/3). */
@@ -195,6 +197,68 @@ static void warn_sources(const struct config *config, const struct config_listen
 	}
 }
 
+/* Whom the limiters of @listener itself judge: whoever none of its sources holds. */
+static void warn_others(const struct config_listener *listener, struct diag *diag)
+{
+	bool ipv4 = false, ipv6 = false;
+
+	for (size_t i = 0; i < listener->n_sources; i++) {
+		const struct prefix *prefix = &listener->sources[i].prefix.prefix;
+
+		if (covers(prefix))
+			*(prefix_is_ipv4(prefix->address) ? &ipv4 : &ipv6) = true;
+	}
+	if (ipv4 && ipv6 && listener->judges.n_names)
+		diag_warning(diag, listener->judges.place,
+			     "the sources of '%s' cover all of IPv4 and global IPv6: the limiters "
+			     "of the listener itself judge nobody",
+			     listener->name.text);
+}
+
+static const char *format_ports(const struct config_ports *ports, char text[PORTS_SIZE])
+{
+	snprintf(text, PORTS_SIZE, ports->first == ports->last ? "%u" : "%u-%u", ports->first,
+		 ports->last);
+	return text;
+}
+
+static void warn_ports(const struct config_listener *listener, struct diag *diag)
+{
+	char text[PORTS_SIZE], other[PORTS_SIZE];
+
+	for (size_t i = 1; i < listener->n_ports; i++) {
+		const struct config_ports *ports = &listener->ports[i], *before = listener->ports;
+
+		while (before->last < ports->first || before->first > ports->last)
+			before++;
+		if (before < ports)
+			diag_warning(diag, ports->place,
+				     "ports: %s of '%s' %s %s, which stands on line %u already",
+				     format_ports(ports, text), listener->name.text,
+				     before->first == ports->first && before->last == ports->last
+					     ? "repeats"
+					     : "overlaps",
+				     format_ports(before, other), before->place.line);
+	}
+}
+
+static void warn_addresses(const struct config_listener *listener, struct diag *diag)
+{
+	char text[PREFIX_TEXT_SIZE];
+
+	for (size_t i = 1; i < listener->n_addresses; i++) {
+		const struct config_prefix *host = &listener->addresses[i];
+		const struct config_prefix *before =
+			find_outer(listener->addresses, i, &host->prefix);
+
+		if (before)
+			diag_warning(diag, host->place,
+				     "addresses: %s of '%s' stands on line %u already",
+				     prefix_format(&host->prefix, text), listener->name.text,
+				     before->place.line);
+	}
+}
+
 void review_warn(const struct config *config, struct diag *diag)
 {
 	if (!config->enabled)
@@ -215,5 +279,8 @@ void review_warn(const struct config *config, struct diag *diag)
 				     "listener '%s' names no limiter: everything passes",
 				     listener->name.text);
 		warn_sources(config, listener, diag);
+		warn_others(listener, diag);
+		warn_addresses(listener, diag);
+		warn_ports(listener, diag);
 	}
 }
