@@ -133,5 +133,7 @@ int cmd_check(const struct command *command, const struct pins *pins, int argc, 
 	}
 	if (optind < argc)
 		return command_too_many(command, argv[optind]);
+	if (path && !*path)
+		return command_usage(command, "config '': expected the path of a file");
 	return check_file(path, check);
 }

@@ -19,6 +19,7 @@
 struct rows {
 	struct table_print table;
 	const struct config_listener *listener;
+	bool answers; /* some may be sent */
 	bool begun;
 	const char *clients; /* NULL: as in the row above */
 };
@@ -67,20 +68,17 @@ static void begin_row(struct rows *rows)
 	rows->clients = NULL;
 }
 
-static const char *over_it(const struct stile_limiter *limiter, enum stile_protocol protocol)
+static const char *over_it(const struct stile_limiter *limiter, const struct rows *rows)
 {
-	bool tcp = protocol == STILE_PROTOCOL_TCP;
+	bool tcp = rows->listener->protocol == STILE_PROTOCOL_TCP;
 
-	switch (limiter->action) {
-	case STILE_ACTION_COUNT:
+	if (limiter->action == STILE_ACTION_COUNT)
 		return "counted and let through";
-	case STILE_ACTION_DROP:
+	if (limiter->action == STILE_ACTION_DROP || (!tcp && limiter->action != STILE_ACTION_RESET))
 		return "drop";
-	case STILE_ACTION_RESET:
-		return tcp ? "reset" : "ICMP port unreachable";
-	default:
-		return tcp ? "reset" : "drop";
-	}
+	if (!rows->answers)
+		return "drop (replies_per_second: 0)";
+	return tcp ? "reset" : "ICMP port unreachable";
 }
 
 static void add_judge(const struct stile_limiter *limiter, void *context)
@@ -93,8 +91,7 @@ static void add_judge(const struct stile_limiter *limiter, void *context)
 		snprintf(clients, sizeof(clients), "each IPv4 /%u, IPv6 /%u", limiter->ipv4_prefix,
 			 limiter->ipv6_prefix);
 	table_print_cell(&rows->table, "%s: %s for %s; over it: %s", limiter->name,
-			 phrase_limit(limiter, limit), clients,
-			 over_it(limiter, rows->listener->protocol));
+			 phrase_limit(limiter, limit), clients, over_it(limiter, rows));
 }
 
 static void add_judges(const struct check *check, struct rows *rows,
@@ -151,7 +148,7 @@ static int print_listeners(const struct check *check, FILE *out)
 		{ "LISTENER", false }, { "PROTOCOL", false }, { "ADDRESSES", false },
 		{ "PORTS", false },    { "CLIENTS", false },  { "MAY DO", false },
 	};
-	struct rows rows = { 0 };
+	struct rows rows = { .answers = check->config->replies_per_second > 0 };
 	int err = 0;
 
 	table_print_init(&rows.table, columns, ARRAY_SIZE(columns));

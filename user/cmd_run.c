@@ -366,6 +366,8 @@ int cmd_run(const struct command *command, const struct pins *pins, int argc, ch
 	}
 	if (optind < argc)
 		return command_too_many(command, argv[optind]);
+	if (run.source.path && !*run.source.path)
+		return command_usage(command, "config '': expected the path of a file");
 	(void)signal(SIGPIPE, SIG_IGN); /* a client that hangs up is no reason to end */
 	loader_messages(log_libbpf);
 	return run_alone(&run);

@@ -52,6 +52,33 @@ static const char *elsewhere(const char *name)
 	return NULL;
 }
 
+/*
+ * Options of the OPC UA .NET server's ServerRateLimitOptions, and what stands in their place;
+ * stile.yaml(5), OTHER PROGRAMS, says more.
+ */
+static const char *in_server(const char *name)
+{
+	static const struct {
+		const char *name, *instead;
+	} options[] = {
+		{ "Enabled", "'enabled'" },
+		{ "ConnectionRateLimitEnabled", "'rate_limiter_name' of a listener" },
+		{ "ConnectionsPerSecond", "'limit' of a limiter with 'keys: []' and 'window: 1s'" },
+		{ "ConnectionBurst", "'burst' of a limiter with 'algorithm: token_bucket'" },
+		{ "ListenBacklog", "it in the server alone, until 'listen_backlog' is supported" },
+		{ "MaxSessionCount", "it in the server alone" },
+		{ "SessionRateLimitEnabled", "it in the server alone" },
+		{ "MaxConcurrentSessionEstablishment", "it in the server alone" },
+		{ "SessionEstablishmentQueueLimit", "nothing: Stile keeps no one waiting" },
+		{ "ServerRateLimitOptions", "'rate_limiters' and 'listeners'" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		if (strcmp(name, options[i].name) == 0)
+			return options[i].instead;
+	return NULL;
+}
+
 /* What to do as long as a key is not supported. */
 static const char *way_out(const char *name)
 {
@@ -105,6 +132,13 @@ static unsigned int refuse_key(struct config_reader *reader, const struct tree_n
 	char quoted[DIAG_QUOTE_SIZE];
 	char expected[320];
 
+	if (in_server(name)) {
+		config_value_mistake(reader, key->place,
+				     "found '%s' of the OPC UA .NET server in %s, expected %s; see "
+				     "stile.yaml(5), OTHER PROGRAMS",
+				     name, block->what, in_server(name));
+		return ~0U;
+	}
 	list_fields(block, true, names);
 	nearest = diag_nearest_at(reader->diag, key->place, name, names);
 	list_fields(block, false, names);

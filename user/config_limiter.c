@@ -8,7 +8,6 @@
 
 #define LIMIT_MAX (STILE_TOKEN_RATE_MAX * (STILE_WINDOW_NS_MAX / STILE_WINDOW_NS_MIN))
 _Static_assert(LIMIT_MAX + 1 == CONFIG_COUNT_OVER, "the highest that any algorithm takes");
-#define KEYS_MAX 5
 #define MAX_KEYS_MAX 100000000 /* 5 GB of kernel memory and more */
 
 static void read_algorithm(struct config_reader *reader, const struct tree_node *value,
@@ -193,13 +192,13 @@ static void read_keys(struct config_reader *reader, const struct tree_node *valu
 		config_value_refuse(reader, value, "%s", expected);
 		return;
 	}
-	while ((item = config_value_item(reader, value, &walk, expected)) && n++ < KEYS_MAX) {
-		n_read += read_key(reader, item);
-		if (n_read > 1)
+	while ((item = config_value_item(reader, value, &walk, expected))) {
+		n++;
+		if (!read_key(reader, item))
+			continue;
+		if (n_read++)
 			config_value_refuse(reader, item, "each key once");
 	}
-	if (item)
-		config_value_refuse(reader, item, "at most %d keys", KEYS_MAX);
 	limiter->keyed = n > 0;
 }
 

@@ -6,3 +6,4 @@
 "$STILE" check --json=yes
 "$STILE" check file.yaml
 "$STILE" check --elsewhere -c missing -c accept-trickster.yaml | head -n 1
+"$STILE" run --interface none0 --config ''
