@@ -40,9 +40,16 @@ int review_compile(const struct config *config, struct diag *diag, struct policy
 
 static void add_errors(struct diag *diag, const struct diag *found)
 {
-	for (size_t i = 0; i < found->n_entries; i++)
-		if (found->entries[i].severity == DIAG_ERROR)
-			diag_error(diag, found->entries[i].place, "%s", found->entries[i].text);
+	size_t untold = found->n_errors;
+
+	for (size_t i = 0; i < found->n_entries; i++) {
+		if (found->entries[i].severity != DIAG_ERROR)
+			continue;
+		diag_error(diag, found->entries[i].place, "%s", found->entries[i].text);
+		untold--;
+	}
+	diag->n_errors += untold;
+	diag->n_dropped += untold;
 }
 
 /* The draft's own mistakes are in @diag. */

@@ -11,7 +11,7 @@ awk 'BEGIN {
 	for (i = 0; i < 450000; i++) printf "    burts%06d: 1\n", i }' >huge
 look 'unknown keys'
 awk 'BEGIN {
-	print "rate_limiters:"
+	print "enabled: maybe\nrate_limiters:"
 	for (i = 0; i < 60; i++) printf "  a_limiter_with_a_long_name_%d: {limit: 1}\n", i
 	print "listeners:\n  w:\n    sources:"
 	for (i = 0; i < 200000; i++)
