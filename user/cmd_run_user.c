@@ -9,6 +9,7 @@
 #include "account.h"
 #include "cmd_run.h"
 #include "log.h"
+#include "pidfile.h"
 #include "sandbox.h"
 #include "util.h"
 
@@ -38,6 +39,32 @@ static int choose(struct run *run, const struct config *config, struct diag *dia
 	return -EPERM;
 }
 
+static int is_another_user(pid_t other, void *context)
+{
+	const struct run *run = context;
+	uid_t uid;
+
+	if (privilege_settled_user(other, &uid) < 0 || uid == run->user.uid)
+		return 0;
+	return (int)other;
+}
+
+/* The folders that instances share are given to the user of each: two of them cannot have them. */
+static int ask_others(struct run *run, struct place place, struct diag *diag)
+{
+	int other = 0;
+
+	if (privilege_may_change_user())
+		other = pidfile_each_other(run->pins->pid, is_another_user, run);
+	if (other == 0)
+		return 0;
+	diag_error(diag, place,
+		   "user: another instance, process %d, runs as another user, and could not reload "
+		   "or end any more: give both the same 'user', or stop that one first",
+		   other);
+	return -EBUSY;
+}
+
 /* What a reload says of the user is for the next start, whatever the one before has said. */
 static void warn(const struct run *run, const struct config_name *wanted, struct diag *diag)
 {
@@ -55,10 +82,14 @@ static void warn(const struct run *run, const struct config_name *wanted, struct
 
 int run_user_find(struct run *run, const struct config *config, struct diag *diag)
 {
-	if (!run->control)
-		return choose(run, config, diag);
-	warn(run, &config->user, diag);
-	return 0;
+	int error;
+
+	if (run->control) {
+		warn(run, &config->user, diag);
+		return 0;
+	}
+	error = choose(run, config, diag);
+	return error ? error : ask_others(run, config->user.place, diag);
 }
 
 static int give_pins(const struct run *run)

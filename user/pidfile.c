@@ -4,6 +4,7 @@
  * for people. The holder removes the file, so that whoever locked one asks whether it still is
  * the one at the path.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,16 +19,24 @@
 #include "pidfile.h"
 #include "util.h"
 
+/* 0 or -ENAMETOOLONG. */
+static int find_parent(const char *path, char ret_parent[PATH_MAX])
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash || slash - path >= PATH_MAX)
+		return -ENAMETOOLONG;
+	snprintf(ret_parent, PATH_MAX, "%.*s", (int)(slash - path), path);
+	return 0;
+}
+
 /* Where it cannot, opening the file says why. */
 static void make_parent(const char *path)
 {
 	char parent[PATH_MAX];
-	const char *slash = strrchr(path, '/');
 
-	if (!slash || slash - path >= PATH_MAX)
-		return;
-	snprintf(parent, sizeof(parent), "%.*s", (int)(slash - path), path);
-	(void)mkdir(parent, 0755);
+	if (find_parent(path, parent) == 0)
+		(void)mkdir(parent, 0755);
 }
 
 static bool still_there(const char *path, int fd)
@@ -80,6 +89,41 @@ int pidfile_take(const char *path, pid_t *ret_other)
 		error = write_pid(fd);
 		return error ? error : take_fd(&fd);
 	}
+}
+
+/* The process that holds it; 0: nobody does, or it is not known. */
+static pid_t find_holder(int directory, const char *name)
+{
+	autofd int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0 || flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+		return 0;
+	return read_pid(fd);
+}
+
+int pidfile_each_other(const char *path, int (*each)(pid_t other, void *context), void *context)
+{
+	char parent[PATH_MAX];
+	struct dirent *entry;
+	int result = 0;
+	pid_t other;
+	DIR *folder;
+
+	if (find_parent(path, parent) < 0)
+		return 0;
+	folder = opendir(parent);
+	while (folder && result == 0 && (entry = readdir(folder))) {
+		const char *end = strrchr(entry->d_name, '.');
+
+		if (!end || strcmp(end, ".pid") != 0)
+			continue;
+		other = find_holder(dirfd(folder), entry->d_name);
+		if (other && other != getpid())
+			result = each(other, context);
+	}
+	if (folder)
+		(void)closedir(folder); /* it was only read */
+	return result;
 }
 
 void pidfile_sweep(const char *path)

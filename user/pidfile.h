@@ -12,6 +12,12 @@
  */
 int pidfile_take(const char *path, pid_t *ret_other);
 
+/*
+ * Calls @each with the process that holds any other file *.pid of the folder of @path; stops at a
+ * non-zero result and returns it.
+ */
+int pidfile_each_other(const char *path, int (*each)(pid_t other, void *context), void *context);
+
 /* Removes one that nobody holds, of a process that was killed. */
 void pidfile_sweep(const char *path);
 

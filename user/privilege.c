@@ -102,6 +102,25 @@ int privilege_find_group(const char *name, gid_t *ret_gid)
 	return 0;
 }
 
+int privilege_settled_user(pid_t pid, uid_t *ret_uid)
+{
+	unsigned long long effective = 0;
+	unsigned int uid = 0, found = 0;
+	autofile FILE *file = NULL;
+	char line[256], path[64];
+
+	snprintf(path, sizeof(path), "/proc/%ld/status", (long)pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		found += sscanf(line, "Uid: %*u %u", &uid) == 1;
+		found += sscanf(line, "CapEff: %llx", &effective) == 1;
+	}
+	if (found != 2 || has(effective, CAP_SETUID))
+		return -EAGAIN;
+	*ret_uid = uid;
+	return 0;
+}
+
 /* What is permitted stays so; what is effective does not. */
 static int become(const struct privilege_user *user)
 {

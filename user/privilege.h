@@ -31,6 +31,9 @@ int privilege_find_group(const char *name, gid_t *ret_gid);
 /* Whether the process may become another user, and give files to it. */
 bool privilege_may_change_user(void);
 
+/* The user of a process that cannot become another one. 0, or -EAGAIN: it can, or is not known. */
+int privilege_settled_user(pid_t pid, uid_t *ret_uid);
+
 /*
  * Gives up, for good, whatever a daemon that runs has no use for: it keeps the three, a port below
  * 1024 for its metrics, and the reading of a configuration and of pins that are another user's; and

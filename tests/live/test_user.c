@@ -336,6 +336,49 @@ static void test_reloads(void)
 	take_back(&live);
 }
 
+/* A daemon beside one of another user would take its folders away. */
+static void check_beside(const struct live *live, const char *user, int code)
+{
+	autooutput struct output output = {};
+	char config[512];
+
+	snprintf(config, sizeof(config),
+		 "listeners: {web: {ports: [81]}}\nmetrics: {listen: none}\nuser: %s\n", user);
+	if (!live_write(live, "other.yaml", config))
+		return;
+	output = process_shell(
+		live->netns[LIVE_SERVER],
+		"tries=0; at=%s/other; %s --instance %s-2 run -i lo -c $at.yaml >$at.log 2>&1 & "
+		"until grep -qE 'generation|not started' $at.log || [ $tries = 750 ]; "
+		"do tries=$((tries + 1)); sleep 0.02; done; "
+		"kill $! 2>/dev/null; wait $!; code=$?; cat $at.log; exit $code",
+		live->directory, check_stile(), live->instance);
+	if (!CHECK_EQ(user, output.code, code))
+		printf("%s", output.text ? output.text : "");
+	CHECK("it says why, or starts",
+	      output.text && strstr(output.text, code == 1 ? "runs as another user, and could not"
+							   : "lo: attached in"));
+	run(live, "reload");
+}
+
+static void test_beside(void)
+{
+	autolive struct live live;
+
+	if (!live_begin(&live, "user-beside"))
+		return;
+	if (live_start(&live, CONFIG("srv0: {}", "20", "user: " USER "\n"))) {
+		check_beside(&live, "root", 1);
+		check_beside(&live, USER, 0);
+		CHECK_EQ("it ends well", live_stop(&live, SIGTERM), 0);
+	}
+	if (live_start(&live, CONFIG("srv0: {}", "20", "user: root\n"))) {
+		check_beside(&live, USER, 1);
+		CHECK_EQ("and so does root's", live_stop(&live, SIGTERM), 0);
+	}
+	CHECK("nothing is left", !live_pinned(&live));
+}
+
 /* A folder that is root's alone. */
 static void test_socket_stays(void)
 {
@@ -360,5 +403,5 @@ CHECK_SUITE(user, { "a daemon that is not root", test_user },
 	    { "users and groups that are not there", test_refused },
 	    { "a group for the control socket", test_group },
 	    { "another user at a reload", test_reloads },
-	    { "a socket that stays", test_socket_stays },
+	    { "a socket that stays", test_socket_stays }, { "instances of two users", test_beside },
 	    { "calls that are refused", test_filter });
