@@ -54,6 +54,7 @@ int run_load(struct run *run, struct diag *diag)
 	run_servers_adopt(run, &config, &servers, diag);
 	config_release(&run->config);
 	run->config = config;
+	run->file = diag->file;
 	run->applied = applied;
 	run->lists_error = 0;
 	run->detached = false;

@@ -45,6 +45,7 @@ struct run {
 	const struct pins *pins;
 	struct run_source source;
 	struct config config; /* in force; all zero before the first load */
+	const char *file;     /* that it is from, as it is named in messages */
 	struct apply_result applied;
 	struct run_links links;
 	struct metrics_daemon counts;

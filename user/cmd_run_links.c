@@ -85,12 +85,24 @@ static bool has_appeared(const struct run *run, unsigned int i)
 	return ifindex != link->tried || run->links.seconds == 0;
 }
 
+/* The load that follows repeats nothing of the file; of this one nobody could tell before. */
+static void log_appeared(const char *name)
+{
+	if (netif_is_ethernet(name) == 0)
+		log_warning("%s: has appeared, without Ethernet headers: its packets cannot be "
+			    "read, and all of them pass",
+			    name);
+	else
+		log_info("%s: has appeared", name);
+}
+
 static void attach(struct run *run)
 {
 	struct diag diag;
 	int error;
 
-	diag_init(&diag, "interfaces");
+	diag_init(&diag, run->file);
+	diag.again = true;
 	error = run_load_again(run, &diag);
 	log_diag(&diag);
 	diag_release(&diag);
@@ -119,7 +131,7 @@ static void follow(struct run *run)
 		follow_link(run, i);
 		if (!has_appeared(run, i))
 			continue;
-		log_info("%s: has appeared", run->applied.interfaces[i].name);
+		log_appeared(run->applied.interfaces[i].name);
 		appeared = true;
 	}
 	if (appeared)

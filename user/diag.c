@@ -159,6 +159,8 @@ void diag_warning(struct diag *diag, struct place place, const char *format, ...
 	const struct diag_entry entry = { .severity = DIAG_WARNING, .place = place };
 	va_list arguments;
 
+	if (diag->again && place.line)
+		return;
 	va_start(arguments, format);
 	add_formatted(diag, entry, format, arguments);
 	va_end(arguments);

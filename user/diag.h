@@ -31,6 +31,7 @@ struct diag_entry {
 
 struct diag {
 	const char *file;	    /* borrowed: as the user named it */
+	bool again;		    /* warnings of the file were told before: none is kept */
 	struct diag_entry *entries; /* in the order of the file */
 	size_t n_entries;
 	size_t n_errors;  /* those not kept included */

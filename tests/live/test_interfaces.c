@@ -82,6 +82,35 @@ static void test_appears(void)
 	CHECK("it is well again", is_healthy(&live));
 }
 
+static unsigned long count_logged(const struct live *live, const char *text)
+{
+	autooutput struct output output =
+		process_shell(-1, "grep -cF -- \"%s\" %s/stile.log", text, live->directory);
+
+	return output.text ? strtoul(output.text, NULL, 10) : 0;
+}
+
+/* Of the file, each warning is told by the load that reads it, and by no other. */
+static void test_told_once(void)
+{
+	autolive struct live live;
+
+	if (!live_begin(&live, "if-told") ||
+	    !live_start(&live, "interfaces: {srv0: {}, later: {}, tun9: {}}\n"
+			       "rate_limiters: {a: {limit: 20, window: 1h}}\n"
+			       "listeners: {web: {ports: [80], rate_limiter_name: [a, a]}}\n"
+			       "metrics: {listen: none}\n"))
+		return;
+	CHECK_EQ("told at the start", count_logged(&live, "is named 2 times"), 1);
+	live_shell(&live, LIVE_SERVER, "ip link add later type veth peer name other");
+	wait_logged(&live, 1, "later: attached in generic mode");
+	CHECK_EQ("and no more", count_logged(&live, "is named 2 times"), 1);
+	CHECK_EQ("nor what is missing still", count_logged(&live, "'tun9' is not there"), 1);
+	live_shell(&live, LIVE_SERVER, "ip tuntap add tun9 mode tun");
+	wait_logged(&live, 1, "tun9: has appeared, without Ethernet headers");
+	wait_logged(&live, 1, "tun9: attached in generic mode");
+}
+
 static void test_missing(void)
 {
 	autooutput struct output output = {};
@@ -248,6 +277,7 @@ static void test_displaced(void)
 }
 
 CHECK_SUITE(interfaces, { "one appears, goes, and comes back", test_appears },
+	    { "what the file says is told once", test_told_once },
 	    { "none is there", test_missing }, { "down, up, no carrier, another MTU", test_states },
 	    { "another name", test_renamed }, { "names exchanged", test_exchanged },
 	    { "another namespace", test_moved },
