@@ -58,13 +58,15 @@ static void check_pkt(const uint8_t *frame, size_t size, const struct pkt *pkt)
 {
 	bool tcp = pkt->protocol == STILE_PROTOCOL_TCP;
 	size_t header = tcp ? 20 : 8, ip_header = pkt->ipv4 ? 20 : 40;
+	size_t total;
 
 	demand(tcp || pkt->protocol == STILE_PROTOCOL_UDP);
 	demand(pkt->ipv4 <= 1 && pkt->group == (frame[0] & 1));
 	demand(pkt->l3 == 14 || pkt->l3 == 18 || pkt->l3 == 22);
 	demand(pkt->l4 >= pkt->l3 + ip_header && pkt->l4 + header <= size);
-	if (pkt->ipv4) /* not of the padding */
-		demand(pkt->l4 + header <= pkt->l3 + read16(frame + pkt->l3 + 2));
+	total = read16(frame + pkt->l3 + 2);
+	if (pkt->ipv4 && total) /* not of the padding */
+		demand(pkt->l4 + header <= pkt->l3 + total);
 	check_addresses(frame + pkt->l3, pkt);
 	demand(pkt->sport == read16(frame + pkt->l4));
 	demand(pkt->dport == read16(frame + pkt->l4 + 2));
