@@ -251,7 +251,8 @@ static void check_beside(const struct live *live, const char *user, int code)
 		"tries=0; at=%s/other; %s --instance %s-2 run -i lo -c $at.yaml >$at.log 2>&1 & "
 		"until grep -qE 'generation|not started' $at.log || [ $tries = 750 ]; "
 		"do tries=$((tries + 1)); sleep 0.02; done; "
-		"! grep -q generation $at.log || kill $!; wait $!; code=$?; cat $at.log; exit $code",
+		"! grep -q generation $at.log || kill $!; "
+		"wait $!; code=$?; cat $at.log; exit $code",
 		live->directory, check_stile(), live->instance);
 	if (!CHECK_EQ(user, output.code, code))
 		printf("%s", output.text ? output.text : "");
