@@ -327,13 +327,16 @@ static void test_named_twice(void)
 		"  tokens: {algorithm: token_bucket, limit: 3, window: 1h}\n"
 		"  one: {limit: 1, window: 1h, algorithm: fixed_window}\n"
 		"  noted: {limit: 3, window: 1h, action: count}\n"
+		"  trial: {algorithm: token_bucket, limit: 1, window: 1h, action: count}\n"
 		"listeners:\n"
 		"  web: {ports: 80, rate_limiter_name: l, sources: {192.0.2.10: none}}\n"
 		"  never: {ports: 81, rate_limiter_name: [one, one]}\n"
 		"  noted: {ports: 82, rate_limiter_name: [noted, noted]}\n"
 		"  tokens: {ports: 83, rate_limiter_name: [tokens, tokens]}\n"
 		"  left: {ports: 84, rate_limiter_name: one}\n"
-		"  other: {ports: 85}\n";
+		"  other: {ports: 85}\n"
+		"  tried: {ports: 86, rate_limiter_name: [trial, one, one]}\n"
+		"  trial: {ports: 87, rate_limiter_name: trial}\n";
 	static const struct {
 		const char *what, *from;
 		uint16_t port;
@@ -359,6 +362,12 @@ static void test_named_twice(void)
 		  "lo: pass allowed noted/l=allowed noted/noted=allowed*2" },
 		{ "the fourth of three is over it", CLIENT_FAR, 82,
 		  "lo: pass counted noted/l=allowed noted/noted=allowed noted/noted=counted" },
+		{ "the only token", "192.0.2.20", 87,
+		  "lo: pass allowed trial/l=allowed trial/trial=allowed" },
+		{ "none is left to be counted", "192.0.2.20", 86,
+		  "lo: reply limited tried/one=limited reset" },
+		{ "nor to be given back", "192.0.2.20", 87,
+		  "lo: pass counted trial/l=allowed trial/trial=counted" },
 	};
 	autoprog struct prog prog = {};
 
