@@ -47,6 +47,7 @@ BEGIN {
 	right["http"] = "config policy loader apply snapshot metrics pins lists control command log"
 	right["control"] = "config policy loader apply snapshot metrics pins lists http command log"
 	right["lists"] = "config loader apply snapshot metrics http control command"
+	right["sockdiag"] = "config policy loader apply snapshot metrics pins lists http control command log"
 	right["pins"] = "config policy loader apply snapshot metrics lists http control command log"
 }
 
