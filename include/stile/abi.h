@@ -9,6 +9,7 @@
 
 #include <linux/types.h>
 
+#include "answer.h"
 #include "reason.h"
 
 #define STILE_ABI_VERSION 1
@@ -108,15 +109,17 @@ STILE_SIZE(struct stile_limiter, 112);
 struct stile_attachment {
 	__u16 limiter;	/* slot; 0: free */
 	__u16 listener; /* slot */
+	__u16 answer;	/* slot in stile_answers: what whoever is refused is told; 0: none */
+	__u16 reserved;
 };
-STILE_SIZE(struct stile_attachment, 4);
+STILE_SIZE(struct stile_attachment, 8);
 
 struct stile_listener {
 	char name[STILE_NAME_SIZE]; /* empty: the slot is free */
 	__u8 protocol;		    /* enum stile_protocol */
 	__u8 has_sources;	    /* 1: stile_sources has entries for it */
-	__u8 reserved[2];
-	__u32 session_idle; /* how long a session may be silent, see STILE_FLOW_SHIFT */
+	__u16 answer;		    /* as an attachment's, for what no limiter refuses */
+	__u32 session_idle;	    /* how long a session may be silent, see STILE_FLOW_SHIFT */
 	/* Attachment slots, in the order of judgement; the program reads them as one word. */
 	__u16 judges[STILE_JUDGES_MAX] __attribute__((aligned(8)));
 	/* The interface's limiter when the packet comes in there; attachment slots. */
@@ -153,7 +156,9 @@ struct stile_policy {
 	__u8 enabled;
 	__u8 has_addresses; /* 1: stile_hosts has entries */
 	__u8 watchdog;	    /* enum stile_watchdog */
-	__u8 reserved[5];
+	__u8 converses;	    /* 1: an answer is given over TCP; see bpf/busy.h */
+	__u8 reserved[4];
+	__u64 cookie_key[2];		  /* of the hash that makes cookies, see bpf/cookie.h */
 	__u64 watchdog_after;		  /* ns since the last heartbeat that are too long */
 	__u64 flow_keys[STILE_FLOW_KEYS]; /* of the hash that finds sessions */
 	__u32 flow_sets;		  /* of stile_flows; 0: no limiter counts sessions */
@@ -164,7 +169,7 @@ struct stile_policy {
 	struct stile_listener listeners[STILE_LISTENERS_MAX];
 	struct stile_attachment attachments[STILE_ATTACHMENTS_MAX];
 };
-STILE_SIZE(struct stile_policy, 72 + 88 + 24 + 16 * 24 + 64 * 112 + 256 * 80 + 1024 * 4);
+STILE_SIZE(struct stile_policy, 72 + 16 + 88 + 24 + 16 * 24 + 64 * 112 + 256 * 80 + 1024 * 8);
 
 /*
  * A set of buckets: one limiter's table is an array of these, and one set is two cache lines.

@@ -23,8 +23,10 @@ static void fill(struct snapshot *snapshot)
 	strcpy(policy->limiters[SLOT_EDGE].name, "edge");
 	policy->limiters[SLOT_EDGE].max_keys = 1;
 	strcpy(policy->listeners[SLOT_WEB].name, "web");
-	policy->attachments[3] = (struct stile_attachment){ SLOT_CLIENT, SLOT_WEB };
-	policy->attachments[9] = (struct stile_attachment){ SLOT_EDGE, SLOT_WEB };
+	policy->attachments[3] =
+		(struct stile_attachment){ .limiter = SLOT_CLIENT, .listener = SLOT_WEB };
+	policy->attachments[9] =
+		(struct stile_attachment){ .limiter = SLOT_EDGE, .listener = SLOT_WEB };
 	strcpy(policy->interfaces[0].name, "eth0");
 	strcpy(policy->interfaces[4].name, "a\"b\\");
 	snapshot->interfaces[0].attached = true;
