@@ -10,9 +10,8 @@
 #ifndef STILE_BPF_ATTEMPT_H
 #define STILE_BPF_ATTEMPT_H
 
-#include "key.h"
 #include "maps.h"
-#include "parse.h"
+#include "socket.h"
 
 /*
  * One multiplication will do: the hash only saves the look at the socket. Its factor is secret, so
@@ -38,27 +37,12 @@ static __always_inline __u16 attempt_tag(__u64 hash)
  */
 __attribute__((noinline)) int attempt_has_socket(struct xdp_md *ctx, const struct pkt *pkt)
 {
-	struct bpf_sock_tuple tuple = {};
 	struct bpf_sock *socket;
-	__u32 size, state;
+	__u32 state;
 
 	if (!pkt)
 		return false;
-
-	if (pkt->ipv4) {
-		tuple.ipv4.saddr = address_ipv4(&pkt->source);
-		tuple.ipv4.daddr = address_ipv4(&pkt->destination);
-		tuple.ipv4.sport = swap16(pkt->sport);
-		tuple.ipv4.dport = swap16(pkt->dport);
-		size = sizeof(tuple.ipv4);
-	} else {
-		__builtin_memcpy(tuple.ipv6.saddr, &pkt->source, sizeof(tuple.ipv6.saddr));
-		__builtin_memcpy(tuple.ipv6.daddr, &pkt->destination, sizeof(tuple.ipv6.daddr));
-		tuple.ipv6.sport = swap16(pkt->sport);
-		tuple.ipv6.dport = swap16(pkt->dport);
-		size = sizeof(tuple.ipv6);
-	}
-	socket = bpf_skc_lookup_tcp(ctx, &tuple, size, BPF_F_CURRENT_NETNS, 0);
+	socket = socket_find(ctx, pkt);
 	if (!socket)
 		return false;
 	state = socket->state;

@@ -8,6 +8,7 @@
 #ifndef STILE_BPF_CHARGE_H
 #define STILE_BPF_CHARGE_H
 
+#include "accept.h"
 #include "account.h"
 #include "classify.h"
 #include "maps.h"
@@ -295,6 +296,12 @@ static __always_inline enum stile_reason charge_account(const struct charge *cha
 	return reason;
 }
 
+/* Whether all limiters would let the event in; charges none. */
+__attribute__((noinline)) int charge_admits(struct charge *charge)
+{
+	return charge && charge_peek(charge);
+}
+
 /* Several limiters: all judge before any is charged. 1: let in; 0: see charge->refused. */
 __attribute__((noinline)) int charge_several(struct charge *charge)
 {
@@ -361,7 +368,7 @@ static __always_inline struct ruling charge_event_alone(const struct pkt *pkt, _
 	return judge_pass(charge_reason(answer));
 }
 
-static __always_inline struct ruling charge_event_several(const struct pkt *pkt,
+static __always_inline struct ruling charge_event_several(struct xdp_md *ctx, const struct pkt *pkt,
 							  const struct pkt_class *class, __u64 hash)
 {
 	struct charge charge = { .request = { .source = pkt->source, .hash = hash } };
@@ -370,18 +377,23 @@ static __always_inline struct ruling charge_event_several(const struct pkt *pkt,
 	charge.attachments[0] = class->edge;
 	for (i = 0; i < STILE_JUDGES_MAX; i++)
 		charge.attachments[i + 1] = classify_judge(class->judges, i);
+	if (classify_has_queue(class->listener) && charge_admits(&charge) &&
+	    accept_sheds(ctx, pkt, class->listener))
+		return accept_refusal(pkt);
 	if (charge_several(&charge))
-		return judge_pass(charge_account(&charge));
+		return judge_pass(class->edge == 0 && class->judges == 0 ? STILE_REASON_UNLIMITED
+									 : charge_account(&charge));
 	return charge_refusal(pkt, charge.refused, charge.refusal);
 }
 
 /* The ruling on an event that the limiters of @class judge. */
-static __always_inline struct ruling charge_event(const struct pkt *pkt,
+static __always_inline struct ruling charge_event(struct xdp_md *ctx, const struct pkt *pkt,
 						  const struct pkt_class *class, __u64 hash)
 {
-	if (class->edge == 0 && classify_judge(class->judges, 1) == 0)
+	if (class->edge == 0 && classify_judge(class->judges, 1) == 0 &&
+	    !classify_has_queue(class->listener))
 		return charge_event_alone(pkt, classify_judge(class->judges, 0), hash);
-	return charge_event_several(pkt, class, hash);
+	return charge_event_several(ctx, pkt, class, hash);
 }
 
 #endif /* STILE_BPF_CHARGE_H */

@@ -17,6 +17,7 @@ struct pkt_class {
 	bool settled;	      /* no limiter has to be asked */
 	bool exempt;	      /* settled, and the listener's limiters note it */
 	__u16 edge;	      /* attachment slot of the interface's limiter, or 0 */
+	__u16 listener;	      /* slot, where not settled before it was known */
 	__u64 judges;	      /* attachment slots as one word; see classify_judge() */
 };
 
@@ -119,6 +120,13 @@ static __always_inline struct stile_source *classify_source(const struct pkt *pk
 	return bpf_map_lookup_elem(&stile_sources, &key);
 }
 
+/* Whether @listener has an accept_queue_limit; without any, nothing of it is in the program. */
+static __always_inline bool classify_has_queue(__u32 listener)
+{
+	return policy.accept_limits &&
+	       policy.listeners[listener & (STILE_LISTENERS_MAX - 1)].accept_limit;
+}
+
 static __always_inline void classify_settle(struct pkt_class *class, struct ruling ruling)
 {
 	class->settled = true;
@@ -152,7 +160,7 @@ static __always_inline bool classify_judges(const struct pkt *pkt, __u32 slot, _
  *   4. TCP flags of no connection                 drop, bad_flags
  *      TCP, but no SYN that opens a connection    pass, established
  *   5. the source is trusted, or its policy none  pass, exempt
- *   6. no limiter                                 pass, unlimited
+ *   6. no limiter, and no accept_queue_limit      pass, unlimited
  *      otherwise the limiters judge               see charge.h
  */
 static __always_inline void classify(const struct pkt *pkt, __u32 interface,
@@ -176,7 +184,8 @@ static __always_inline void classify(const struct pkt *pkt, __u32 interface,
 		class->exempt = true;
 	if (class->exempt)
 		return classify_settle(class, judge_pass(STILE_REASON_EXEMPT)); /* 5 */
-	if (class->edge == 0 && class->judges == 0)
+	class->listener = slot;
+	if (class->edge == 0 && class->judges == 0 && !classify_has_queue(slot))
 		classify_settle(class, judge_pass(STILE_REASON_UNLIMITED)); /* 6 */
 }
 

@@ -30,5 +30,6 @@ replies_map stile_replies SEC(".maps");
 budget_map stile_budget SEC(".maps");
 shares_map stile_shares SEC(".maps");
 attempts_map stile_attempts SEC(".maps");
+asking_map stile_asking SEC(".maps");
 struct flows_map stile_flows SEC(".maps");
 struct limiters_map stile_limiters SEC(".maps");

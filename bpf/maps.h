@@ -73,6 +73,7 @@ struct hosts_map {
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_ports, 1) ports_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_page, 1) pages_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_attempts, 1) attempts_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_asking, 1) asking_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_packets,
 		  STILE_INTERFACES_MAX) packets_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_decisions,
@@ -101,6 +102,7 @@ extern replies_map stile_replies SEC(".maps");
 extern budget_map stile_budget SEC(".maps");
 extern shares_map stile_shares SEC(".maps");
 extern attempts_map stile_attempts SEC(".maps");
+extern asking_map stile_asking SEC(".maps");
 extern struct flows_map stile_flows SEC(".maps");
 extern struct limiters_map stile_limiters SEC(".maps");
 

@@ -49,7 +49,8 @@ static __always_inline struct ruling judge_held(const struct pkt *pkt, int kind)
 }
 
 /* An event by itself, the first of a session, or one of many of a session that is known. */
-static __always_inline struct ruling judge_datagram(const struct pkt *pkt, struct pkt_class *class)
+static __always_inline struct ruling judge_datagram(struct xdp_md *ctx, const struct pkt *pkt,
+						    struct pkt_class *class)
 {
 	__u32 listener = tracked(pkt, class);
 	int kind = listener ? session_look(pkt, listener) : FLOW_NONE;
@@ -63,7 +64,7 @@ static __always_inline struct ruling judge_datagram(const struct pkt *pkt, struc
 	} else if (kind != FLOW_NONE && !watchdog_counts()) {
 		return judge_held(pkt, kind);
 	}
-	ruling = charge_event(pkt, class, pkt->source.word[1] ^ pkt->sport);
+	ruling = charge_event(ctx, pkt, class, pkt->source.word[1] ^ pkt->sport);
 	if (listener)
 		session_remember(pkt, listener, &ruling);
 	return ruling;
@@ -78,12 +79,12 @@ static __always_inline struct ruling judge_event(struct xdp_md *ctx, const struc
 	__u64 hash;
 
 	if (pkt->protocol == STILE_PROTOCOL_UDP)
-		return judge_datagram(pkt, class);
+		return judge_datagram(ctx, pkt, class);
 	hash = attempt_hash(pkt);
 	place = attempt_place(hash);
 	if (attempt_repeats(ctx, pkt, hash, place))
 		return judge_pass(STILE_REASON_REPEATED);
-	ruling = charge_event(pkt, class, hash);
+	ruling = charge_event(ctx, pkt, class, hash);
 	if (ruling.verdict == STILE_VERDICT_PASS)
 		attempt_remember(hash, place);
 	return ruling;

@@ -27,7 +27,7 @@ BEGIN {
 	stem = file; sub(/.*\//, "", stem)
 
 	# Pure headers of bpf/: arguments in, value out.
-	pure = "bucket.h compiler.h judge.h key.h meta.h parse.h siphash.h table.h flow.h budget.h"
+	pure = "bucket.h compiler.h judge.h key.h meta.h parse.h siphash.h table.h flow.h budget.h queue.h"
 	pure_system = "stdbool.h stddef.h stdint.h string.h"
 
 	# User modules, by what they may do.

@@ -47,7 +47,7 @@ literals() {
 # As an extended regular expression.
 pattern() {
 	sed -e 's/\\"/"/g; s/\\\\/\\/g; s/\(\\[nt]\)*$//' -e 's/[][\\.^$*+?(){}|]/\\&/g' \
-		-e 's/%[-0-9\\.*]*\(ll\|l\|z\)*[a-z]/.*/g'
+		-e 's/%[-0-9\\.*]*\(ll\|l\|z\)*[a-z]/.*/g; s/%%/%/g'
 }
 
 check() {

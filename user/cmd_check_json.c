@@ -134,6 +134,23 @@ static json_t *timeout(const struct config_listener *from)
 	return reading_seconds(from->session_timeout);
 }
 
+/* As the file has it. */
+static json_t *queue_limit(const struct config_queue *queue)
+{
+	if (!queue->limit)
+		return json_null();
+	return queue->in_percent ? json_sprintf("%u%%", queue->limit)
+				 : json_integer((json_int_t)queue->limit);
+}
+
+static json_t *backlog(const struct config_queue *queue)
+{
+	if (!queue->backlog)
+		return json_null();
+	return queue->lowers ? json_pack("{s:I}", "exactly", (json_int_t)queue->backlog)
+			     : json_integer((json_int_t)queue->backlog);
+}
+
 static json_t *listeners(const struct config *config)
 {
 	json_t *array = json_array();
@@ -142,12 +159,14 @@ static json_t *listeners(const struct config *config)
 		const struct config_listener *from = &config->listeners[i];
 
 		reading_append(&array,
-			       json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "name",
+			       json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
 					 from->name.text, "protocol",
 					 policy_protocol_names[from->protocol], "addresses",
 					 prefixes(from->addresses, from->n_addresses), "ports",
 					 ports(from), "limiters", names(&from->judges), "sources",
-					 sources(from), "session_timeout_seconds", timeout(from)));
+					 sources(from), "session_timeout_seconds", timeout(from),
+					 "accept_queue_limit", queue_limit(&from->queue),
+					 "listen_backlog", backlog(&from->queue)));
 	}
 	return array;
 }

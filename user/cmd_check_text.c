@@ -121,6 +121,27 @@ static void add_edges(const struct check *check, struct rows *rows,
 	}
 }
 
+static void add_queue(const struct config_queue *queue, struct rows *rows)
+{
+	if (queue->limit) {
+		rows->clients = "all";
+		begin_row(rows);
+		table_print_cell(
+			&rows->table,
+			queue->in_percent
+				? "accept queue %u%% full: who holds and asks most is shed"
+				: "%u in the accept queue: who holds and asks most is shed",
+			queue->limit);
+	}
+	if (queue->backlog) {
+		begin_row(rows);
+		table_print_cell(&rows->table,
+				 queue->lowers ? "the service's backlog is made %u"
+					       : "the service's backlog is raised to %u",
+				 queue->backlog);
+	}
+}
+
 static void add_listener(const struct check *check, struct rows *rows)
 {
 	const struct config_listener *in = rows->listener;
@@ -136,10 +157,11 @@ static void add_listener(const struct check *check, struct rows *rows)
 		rows->clients = prefix_format(&in->sources[i].prefix.prefix, text);
 		add_judges(check, rows, sources[i].value.judges);
 	}
-	if (i == in->n_sources)
-		return;
-	begin_row(rows);
-	table_print_cell(&rows->table, "and %zu more sources", in->n_sources - i);
+	if (i < in->n_sources) {
+		begin_row(rows);
+		table_print_cell(&rows->table, "and %zu more sources", in->n_sources - i);
+	}
+	add_queue(&in->queue, rows);
 }
 
 static int print_listeners(const struct check *check, FILE *out)

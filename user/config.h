@@ -69,6 +69,15 @@ struct config_source {
 	struct config_judges judges;
 };
 
+/* Of the service's accept queue. */
+struct config_queue {
+	uint32_t limit;	  /* connections, or part of the queue's size; 0: not given */
+	bool in_percent;  /* the latter */
+	bool lowers;	  /* listen_backlog: {exactly: ...} */
+	uint32_t backlog; /* 0: not given */
+	struct place limit_place, backlog_place;
+};
+
 struct config_listener {
 	struct config_name name;
 	enum stile_protocol protocol;
@@ -81,7 +90,8 @@ struct config_listener {
 	size_t n_sources;
 	uint64_t session_timeout;	    /* ns */
 	struct place session_timeout_place; /* line 0: not given */
-	unsigned int unsure;		    /* as above */
+	struct config_queue queue;
+	unsigned int unsure; /* as above */
 };
 
 struct config_watchdog {

@@ -65,7 +65,7 @@ static const char *in_server(const char *name)
 		{ "ConnectionRateLimitEnabled", "'rate_limiter_name' of a listener" },
 		{ "ConnectionsPerSecond", "'limit' of a limiter with 'keys: []' and 'window: 1s'" },
 		{ "ConnectionBurst", "'burst' of a limiter with 'algorithm: token_bucket'" },
-		{ "ListenBacklog", "it in the server alone, until 'listen_backlog' is supported" },
+		{ "ListenBacklog", "'listen_backlog' of a listener" },
 		{ "MaxSessionCount", "it in the server alone" },
 		{ "SessionRateLimitEnabled", "it in the server alone" },
 		{ "MaxConcurrentSessionEstablishment", "it in the server alone" },
@@ -86,9 +86,6 @@ static const char *way_out(const char *name)
 		const char *name, *instead;
 	} keys[] = {
 		{ "app_protocol", "who is refused gets a reset on tcp and silence on udp" },
-		{ "listen_backlog",
-		  "the service itself asks for its backlog, and net.core.somaxconn bounds it" },
-		{ "accept_queue_limit", "a limiter with keys: [] bounds what the service gets" },
 		{ "prove_sources",
 		  "net.ipv4.tcp_syncookies proves sources once the service's backlog is full" },
 	};

@@ -48,6 +48,9 @@ void config_listener_release(struct config_listener *listener);
 /* Keys of a limiter, in config_response.c. */
 config_field_read config_read_response, config_read_missing_key, config_read_policy_headers;
 
+/* Keys of a listener, in config_queue.c. */
+config_field_read config_read_accept_queue_limit, config_read_listen_backlog;
+
 /* Maps of names to such blocks, read into struct config. */
 config_field_read config_read_limiters, config_read_listeners, config_read_interfaces;
 

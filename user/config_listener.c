@@ -139,8 +139,8 @@ static const struct config_field listener_fields[] = {
 	{ "sources", read_sources },
 	{ "session_timeout", read_session_timeout },
 	{ "app_protocol", NULL },
-	{ "listen_backlog", NULL },
-	{ "accept_queue_limit", NULL },
+	{ "listen_backlog", config_read_listen_backlog },
+	{ "accept_queue_limit", config_read_accept_queue_limit },
 	{ "prove_sources", NULL },
 	{ NULL, NULL },
 };

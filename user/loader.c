@@ -39,7 +39,7 @@ struct loader_map {
 	struct bpf_map *map;
 };
 
-#define LOADER_MAPS 17
+#define LOADER_MAPS 18
 
 static void list_maps(const struct stile_bpf *skeleton, struct loader_map ret_maps[LOADER_MAPS])
 {
@@ -57,6 +57,7 @@ static void list_maps(const struct stile_bpf *skeleton, struct loader_map ret_ma
 		{ "tables", skeleton->maps.stile_tables },
 		{ "replies", skeleton->maps.stile_replies },
 		{ "attempts", skeleton->maps.stile_attempts },
+		{ "asking", skeleton->maps.stile_asking },
 		{ "flows", skeleton->maps.stile_flows },
 		{ "budget", skeleton->maps.stile_budget },
 		{ "shares", skeleton->maps.stile_shares },
@@ -118,6 +119,7 @@ static int size_maps(struct stile_bpf *skeleton, const struct policy *policy)
 		{ skeleton->maps.stile_pages, policy->n_pages },
 		{ skeleton->maps.stile_sources, policy->n_sources },
 		{ skeleton->maps.stile_flows, policy->kernel.flow_sets },
+		{ skeleton->maps.stile_asking, policy->kernel.accept_limits ? STILE_ASKING : 0 },
 		{ skeleton->maps.stile_trusted, policy->n_trusted + LISTED_MAX },
 		{ skeleton->maps.stile_blocked, policy->n_blocked + LISTED_MAX },
 	};

@@ -113,6 +113,7 @@ static bool occurs(size_t verdict, size_t reason)
 		return verdict == STILE_VERDICT_DROP;
 	case STILE_REASON_LIMITED:
 	case STILE_REASON_HELD:
+	case STILE_REASON_ACCEPT_QUEUE:
 		return verdict != STILE_VERDICT_PASS;
 	case STILE_REASON_FULL:
 		return true;

@@ -183,6 +183,7 @@ static int build_all(struct policy_build *build)
 		diag_warning(build->diag, (struct place){ 0 },
 			     "no listeners: nothing is protected");
 	policy_build_limiters(build);
+	policy_build_queues(build);
 	if (policy_build_judges(build) < 0 || policy_build_ports(build) < 0 ||
 	    policy_build_lists(build) < 0)
 		return -ENOMEM;

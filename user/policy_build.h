@@ -44,6 +44,9 @@ void policy_warn_repeats(struct policy_build *build);
 /* Where sessions are counted, and what that takes (policy_sessions.c). */
 void policy_build_sessions(struct policy_build *build);
 
+/* From when on accept queues are watched (policy_queue.c). */
+void policy_build_queues(struct policy_build *build);
+
 /* Which listener stands at which address and port. 0 or -ENOMEM. */
 int policy_build_ports(struct policy_build *build);
 

@@ -8,11 +8,13 @@
 
 uint64_t policy_map_bytes(const struct policy *policy)
 {
-	uint64_t sum = policy_session_bytes(policy) + sizeof(struct stile_attempts) +
-		       sizeof(struct stile_budget_state) +
-		       policy->n_ports * sizeof(struct stile_ports) +
-		       policy->n_pages * sizeof(struct stile_page) + policy->n_hosts * HASH_ENTRY +
-		       (policy->n_sources + policy->n_trusted + policy->n_blocked) * TRIE_ENTRY;
+	uint64_t sum =
+		policy_session_bytes(policy) + sizeof(struct stile_attempts) +
+		sizeof(struct stile_budget_state) +
+		(policy->kernel.accept_limits ? STILE_ASKING : 0) * sizeof(struct stile_asking) +
+		policy->n_ports * sizeof(struct stile_ports) +
+		policy->n_pages * sizeof(struct stile_page) + policy->n_hosts * HASH_ENTRY +
+		(policy->n_sources + policy->n_trusted + policy->n_blocked) * TRIE_ENTRY;
 
 	for (size_t i = 0; i < STILE_LIMITERS_MAX; i++)
 		sum += policy_table_bytes(&policy->kernel.limiters[i]);

@@ -156,7 +156,7 @@ static void warn_limiter(const struct config_limiter *limiter, struct diag *diag
 
 static bool is_limited(const struct config *config, const struct config_listener *listener)
 {
-	if (listener->judges.n_names)
+	if (listener->judges.n_names || listener->queue.limit)
 		return true;
 	for (size_t i = 0; i < listener->n_sources; i++)
 		if (listener->sources[i].judges.n_names)

@@ -27,6 +27,9 @@
 #define STILE_FLOW_WAYS 8			  /* sessions of a set */
 #define STILE_FLOW_KEYS 10  /* words of the secret that finds a session's set */
 #define STILE_FLOW_SHIFT 24 /* times of sessions are in units of 2^24 ns, some 17 ms */
+#define STILE_ASKING_BITS 11
+#define STILE_ASKING (1 << STILE_ASKING_BITS) /* sets of clients whose SYNs are counted */
+#define STILE_ASKING_WAYS 8
 #define STILE_PORTS_PER_PAGE 256
 #define STILE_WINDOW_NS_MIN 1000000000ULL	  /* 1s */
 #define STILE_WINDOW_NS_MAX 3600000000000ULL	  /* 1h */
@@ -120,12 +123,17 @@ struct stile_listener {
 	__u8 has_sources;	    /* 1: stile_sources has entries for it */
 	__u16 answer;		    /* as an attachment's, for what no limiter refuses */
 	__u32 session_idle;	    /* how long a session may be silent, see STILE_FLOW_SHIFT */
+	__u32 accept_limit;	    /* connections in the accept queue; 0: none */
+	__u32 backlog;		    /* that the service's sockets are to have; 0: their own */
+	__u8 accept_percent;	    /* accept_limit is this much of the queue's size; 0: a number */
+	__u8 backlog_exactly;	    /* 1: a longer one is made shorter */
+	__u8 reserved[6];
 	/* Attachment slots, in the order of judgement; the program reads them as one word. */
 	__u16 judges[STILE_JUDGES_MAX] __attribute__((aligned(8)));
 	/* The interface's limiter when the packet comes in there; attachment slots. */
 	__u16 edges[STILE_INTERFACES_MAX];
 };
-STILE_SIZE(struct stile_listener, 80);
+STILE_SIZE(struct stile_listener, 96);
 
 struct stile_interface {
 	char name[16]; /* empty: the slot is free */
@@ -157,7 +165,8 @@ struct stile_policy {
 	__u8 has_addresses; /* 1: stile_hosts has entries */
 	__u8 watchdog;	    /* enum stile_watchdog */
 	__u8 converses;	    /* 1: an answer is given over TCP; see bpf/busy.h */
-	__u8 reserved[4];
+	__u8 accept_limits; /* 1: a listener has an accept_limit */
+	__u8 reserved[3];
 	__u64 cookie_key[2];		  /* of the hash that makes cookies, see bpf/cookie.h */
 	__u64 watchdog_after;		  /* ns since the last heartbeat that are too long */
 	__u64 flow_keys[STILE_FLOW_KEYS]; /* of the hash that finds sessions */
@@ -169,7 +178,7 @@ struct stile_policy {
 	struct stile_listener listeners[STILE_LISTENERS_MAX];
 	struct stile_attachment attachments[STILE_ATTACHMENTS_MAX];
 };
-STILE_SIZE(struct stile_policy, 72 + 16 + 88 + 24 + 16 * 24 + 64 * 112 + 256 * 80 + 1024 * 8);
+STILE_SIZE(struct stile_policy, 72 + 16 + 88 + 24 + 16 * 24 + 64 * 112 + 256 * 96 + 1024 * 8);
 
 /*
  * A set of buckets: one limiter's table is an array of these, and one set is two cache lines.
@@ -208,6 +217,15 @@ struct stile_flow_set {
 	__u64 flow[STILE_FLOW_WAYS];
 };
 STILE_SIZE(struct stile_flow_set, 64);
+
+/*
+ * stile_asking (array): how often clients ask for connections while an accept queue is over its
+ * limit, see bpf/queue.h. A set is one cache line.
+ */
+struct stile_asking {
+	__u64 word[STILE_ASKING_WAYS]; /* 0: unused */
+};
+STILE_SIZE(struct stile_asking, 64);
 
 /* stile_hosts (hash): a destination address that listeners name → its row of stile_ports. */
 struct stile_host {

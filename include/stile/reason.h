@@ -38,7 +38,8 @@
 	X(SESSION, "session", "a datagram of a session that was let in")                           \
 	X(HELD, "held", "a datagram of a session that was refused, and not judged again yet")      \
 	X(MALFORMED, "malformed", "a TCP or UDP header that says what cannot be")                  \
-	X(VLAN_TAGS, "vlan_tags", "more VLAN tags than two")
+	X(VLAN_TAGS, "vlan_tags", "more VLAN tags than two")                                       \
+	X(ACCEPT_QUEUE, "accept_queue", "the service's accept queue has no room for this client")
 
 /* What one limiter says of one event. */
 #define STILE_DECISIONS(X)                                                                         \

@@ -68,6 +68,31 @@ int connection_open(struct connection *connection, bool ipv6, uint16_t port)
 	return open_all(connection);
 }
 
+int connection_crowd(struct connection *connection, uint16_t port)
+{
+	const struct sockaddr_in6 anywhere = { .sin6_family = AF_INET6,
+					       .sin6_port = htons(port),
+					       .sin6_addr = in6addr_any };
+	union endpoint endpoint;
+	socklen_t size = loopback(true, port, &endpoint);
+	const int off = 0, one = 1;
+
+	*connection = (struct connection){
+		.listener = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0),
+		.client = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0),
+		.server = -1,
+		.ipv6 = true,
+		.dport = port,
+	};
+	if (setsockopt(connection->listener, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)) < 0 ||
+	    setsockopt(connection->listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
+	    bind(connection->listener, (const struct sockaddr *)&anywhere, sizeof(anywhere)) < 0 ||
+	    listen(connection->listener, 0) < 0 ||
+	    connect(connection->client, &endpoint.any, size) < 0)
+		return -errno;
+	return 0;
+}
+
 static void close_ends(struct connection *connection)
 {
 	fd_release(&connection->client);

@@ -17,6 +17,12 @@ struct connection {
 /* 0 or -errno. */
 int connection_open(struct connection *connection, bool ipv6, uint16_t port);
 
+/*
+ * A service at @port for both families whose accept queue is full: it has one place, in which one
+ * waits. 0 or -errno; its client and its listening socket are closed by connection_close().
+ */
+int connection_crowd(struct connection *connection, uint16_t port);
+
 /* Ends it without a trace: no TIME_WAIT is left. */
 void connection_reset(struct connection *connection);
 

@@ -16,6 +16,7 @@ enum port {
 	PORT_COUNTING = 84,
 	PORT_CROWDED = 85,
 	PORT_LOST = 86,
+	PORT_QUEUED = 87,
 	PORT_ECHO = 7,
 };
 
@@ -37,6 +38,7 @@ static const char config[] =
 	"  counting: {protocol: tcp, ports: [84], rate_limiter_name: counting}\n"
 	"  crowded: {protocol: tcp, ports: [85], rate_limiter_name: crowded}\n"
 	"  lost: {protocol: tcp, ports: [86], rate_limiter_name: lost}\n"
+	"  queued: {protocol: tcp, ports: [87], accept_queue_limit: 80%}\n"
 	"  echo: {protocol: udp, ports: [7], rate_limiter_name: session}\n"
 	"  echo-six: {protocol: udp, addresses: ['" SERVER_ONE_V6 "'], ports: [7], "
 	"rate_limiter_name: session-six}\n";
@@ -201,12 +203,18 @@ static const struct row {
 		.want = "drop held",
 		.spec = { .protocol = IPPROTO_UDP, .dport = PORT_ECHO, .sport = 2 },
 	},
+	[STILE_REASON_ACCEPT_QUEUE] = {
+		.what = "a SYN that the accept queue has no room for is reset",
+		.want = "reply accept_queue reset",
+		.spec = { .dport = PORT_QUEUED },
+	},
 };
 
 static struct {
 	struct prog prog, disabled, unattended;
-	struct connection connections[2];
-} world = { .connections = { { -1, -1, -1, false, 0, 0 }, { -1, -1, -1, false, 0, 0 } } };
+	struct connection connections[2], crowd;
+} world = { .connections = { { -1, -1, -1, false, 0, 0 }, { -1, -1, -1, false, 0, 0 } },
+	    .crowd = { -1, -1, -1, false, 0, 0 } };
 
 /* Six clients fill the one set of a table for one client. */
 static void fill_crowded(void)
@@ -249,6 +257,7 @@ static bool prepare(void)
 	(void)prog_send(&world.prog, &(struct pkt_spec){ .dport = PORT_COUNTING });
 	fill_crowded();
 	open_sessions();
+	CHECK_EQ("an accept queue is full", connection_crowd(&world.crowd, PORT_QUEUED), 0);
 	lost = prog_limiter(&world.prog, "lost");
 	CHECK_EQ("a limiter loses its table",
 		 bpf_map_delete_elem(prog_map(&world.prog, "limiters"), &lost), 0);
@@ -297,6 +306,7 @@ static void test_every_reason(void)
 
 static int clean_up(void)
 {
+	connection_close(&world.crowd);
 	connection_close(&world.connections[0]);
 	connection_close(&world.connections[1]);
 	prog_unload(&world.prog);

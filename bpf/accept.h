@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The accept queue of the very socket that a SYN would reach: of several that share a port, the
+ * one which the kernel will choose. A global function: policies without accept_queue_limit do not
+ * call it, and others only for what the limiters would let in.
+ */
+#ifndef STILE_BPF_ACCEPT_H
+#define STILE_BPF_ACCEPT_H
+
+#include "classify.h"
+#include "maps.h"
+#include "queue.h"
+#include "socket.h"
+#include "watchdog.h"
+
+/* Of the kernel's own structs, what is read; where it lies, the kernel's BTF tells at load. */
+struct sock {
+	__u32 sk_ack_backlog;
+	__u32 sk_max_ack_backlog;
+} __attribute__((preserve_access_index));
+
+struct inet_sock {
+	struct sock sk;
+} __attribute__((preserve_access_index));
+
+struct inet_connection_sock {
+	struct inet_sock icsk_inet;
+} __attribute__((preserve_access_index));
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+} __attribute__((preserve_access_index));
+
+/* False where no socket listens there. */
+static __always_inline bool accept_read(struct xdp_md *ctx, const struct pkt *pkt,
+					struct queue_state *ret_queue)
+{
+	struct bpf_sock *socket = socket_find(ctx, pkt);
+	struct tcp_sock *listening = NULL;
+
+	if (!socket)
+		return false;
+	if (socket->state == BPF_TCP_LISTEN)
+		listening = bpf_skc_to_tcp_sock(socket);
+	if (listening) {
+		ret_queue->length = listening->inet_conn.icsk_inet.sk.sk_ack_backlog;
+		ret_queue->backlog = listening->inet_conn.icsk_inet.sk.sk_max_ack_backlog;
+	}
+	bpf_sk_release(socket);
+	return listening;
+}
+
+/* The client as it is weighed: an IPv4 address or an IPv6 /64, as one word. */
+static __always_inline __u64 accept_client(const struct pkt *pkt)
+{
+	return pkt->ipv4 ? pkt->source.word[1] : pkt->source.word[0];
+}
+
+/*
+ * Counts one more SYN of the client, and returns those before it. Plainly: what racing CPUs lose
+ * of it makes a client lighter, which is the safe side.
+ */
+static __always_inline __u32 accept_ask(const struct pkt *pkt, __u32 listener)
+{
+	__u64 now = bpf_jiffies64() * policy.tick + policy.tick_base;
+	__u64 hash = queue_hash((const __u64 *)policy.seed, accept_client(pkt), listener);
+	__u64 tag = queue_tag(hash), word, least = ~0ULL;
+	__u32 set = queue_set(hash), way, victim = 0;
+	struct stile_asking *asking = bpf_map_lookup_elem(&stile_asking, &set);
+
+	if (!asking)
+		return 0;
+	for (way = 0; way < STILE_ASKING_WAYS; way++) {
+		word = load_once(asking->word[way]);
+		if ((word & 0xffffULL << 48) == tag) {
+			store_once(asking->word[way], queue_ask(word, tag, now));
+			return queue_asked(word, now);
+		}
+		if (queue_asked(word, now) < least) {
+			least = queue_asked(word, now);
+			victim = way;
+		}
+	}
+	store_once(asking->word[victim & (STILE_ASKING_WAYS - 1)], queue_ask(0, tag, now));
+	return 0;
+}
+
+/* Whether the accept queue of @listener has no room for this client: the SYN is shed. */
+__attribute__((noinline)) int accept_sheds(struct xdp_md *ctx, const struct pkt *pkt,
+					   __u32 listener)
+{
+	const volatile struct stile_listener *limits =
+		&policy.listeners[listener & (STILE_LISTENERS_MAX - 1)];
+	struct queue_state queue;
+
+	if (!pkt || !accept_read(ctx, pkt, &queue))
+		return false;
+	if (queue.length < queue_threshold(&queue, limits->accept_limit, limits->accept_percent))
+		return false;
+	return !queue_has_room(&queue, accept_ask(pkt, listener));
+}
+
+/* The ruling on a SYN that is shed; no limiter is charged for it. */
+static __always_inline struct ruling accept_refusal(const struct pkt *pkt)
+{
+	if (watchdog_counts())
+		return judge_pass(STILE_REASON_COUNTED);
+	return judge_refusal(pkt, STILE_ACTION_REJECT, STILE_REASON_ACCEPT_QUEUE);
+}
+
+#endif /* STILE_BPF_ACCEPT_H */
