@@ -32,4 +32,5 @@ shares_map stile_shares SEC(".maps");
 attempts_map stile_attempts SEC(".maps");
 asking_map stile_asking SEC(".maps");
 struct flows_map stile_flows SEC(".maps");
+levels_map stile_levels SEC(".maps");
 struct limiters_map stile_limiters SEC(".maps");

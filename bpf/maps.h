@@ -83,6 +83,7 @@ typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_table_stats,
 typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_replies, 1) replies_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_budget_state, 1) budget_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, __u32, 1) shares_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_level, STILE_LISTENERS_MAX) levels_map;
 typedef MAP_TRIE(struct stile_source_key, struct stile_source) sources_map;
 typedef MAP_TRIE(struct stile_prefix, struct stile_listed) list_map;
 
@@ -104,6 +105,7 @@ extern shares_map stile_shares SEC(".maps");
 extern attempts_map stile_attempts SEC(".maps");
 extern asking_map stile_asking SEC(".maps");
 extern struct flows_map stile_flows SEC(".maps");
+extern levels_map stile_levels SEC(".maps");
 extern struct limiters_map stile_limiters SEC(".maps");
 
 #endif /* STILE_BPF_MAPS_H */

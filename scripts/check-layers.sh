@@ -32,7 +32,7 @@ BEGIN {
 
 	# User modules, by what they may do.
 	libbpf = "loader apply snapshot log lists"
-	textual = "config diag duration labels metrics phrase policy prefix tree"
+	textual = "config diag duration labels level metrics phrase policy prefix tree"
 	system_headers = "fcntl.h unistd.h poll.h dirent.h time.h signal.h"
 	system_calls = "open|openat|socket|connect|bind|listen|ioctl|syscall|fork|execv|execvp|mmap|" \
 		"unlink|mkdir|rename|stat|fstat|clock_gettime|getrandom|if_nametoindex|system|popen"
@@ -43,6 +43,7 @@ BEGIN {
 	right["loader"] = "config apply snapshot metrics pins lists http control command"
 	right["apply"] = "metrics http control command"
 	right["snapshot"] = "config loader apply metrics http control command"
+	right["level"] = "config loader apply metrics lists http control command log"
 	right["metrics"] = "config loader apply lists http control command log"
 	right["http"] = "config policy loader apply snapshot metrics pins lists control command log"
 	right["control"] = "config policy loader apply snapshot metrics pins lists http command log"

@@ -49,6 +49,12 @@ bool apply_is_attached(const struct pins *pins, const char *ifname);
  */
 int apply_heartbeat(const struct pins *pins);
 
+/*
+ * Notes the service levels for whoever reads what is pinned: those of @levels, by listener slot,
+ * whose time is not 0. 0 or negative errno, as above.
+ */
+int apply_levels(const struct pins *pins, const struct stile_level levels[STILE_LISTENERS_MAX]);
+
 /* Detaches everything and removes the pins. 0 where nothing was there. */
 int apply_detach(const struct pins *pins);
 

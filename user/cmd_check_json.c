@@ -151,6 +151,14 @@ static json_t *backlog(const struct config_queue *queue)
 			     : json_integer((json_int_t)queue->backlog);
 }
 
+static json_t *agent_check(const struct config_listener *from)
+{
+	if (!from->level.agent_host)
+		return json_null();
+	return json_pack("{s:s, s:i}", "host", from->level.agent_host, "port",
+			 from->level.agent_port);
+}
+
 static json_t *listeners(const struct config *config)
 {
 	json_t *array = json_array();
@@ -159,14 +167,16 @@ static json_t *listeners(const struct config *config)
 		const struct config_listener *from = &config->listeners[i];
 
 		reading_append(&array,
-			       json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
-					 from->name.text, "protocol",
+			       json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i}",
+					 "name", from->name.text, "protocol",
 					 policy_protocol_names[from->protocol], "addresses",
 					 prefixes(from->addresses, from->n_addresses), "ports",
 					 ports(from), "limiters", names(&from->judges), "sources",
 					 sources(from), "session_timeout_seconds", timeout(from),
 					 "accept_queue_limit", queue_limit(&from->queue),
-					 "listen_backlog", backlog(&from->queue)));
+					 "listen_backlog", backlog(&from->queue), "agent_check",
+					 agent_check(from), "unavailable_below",
+					 from->level.unavailable_below));
 	}
 	return array;
 }

@@ -294,6 +294,28 @@ static void add_sessions(struct table_print *table, const struct check *check)
 			 (double)policy_session_bytes(check->policy) / 1048576);
 }
 
+/* Only where there are any. */
+static void add_agents(struct table_print *table, const struct config *config)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < config->n_listeners; i++) {
+		const struct config_listener *listener = &config->listeners[i];
+
+		if (!listener->level.agent_host)
+			continue;
+		if (n++ == 0) {
+			table_print_cell(table, "agent-checks");
+			table_print_cell(table, "%s", "");
+		}
+		if (n <= ITEMS_MAX)
+			table_print_item(table, "%s at %s, port %u", listener->name.text,
+					 listener->level.agent_host, listener->level.agent_port);
+	}
+	if (n > ITEMS_MAX)
+		table_print_item(table, "%zu more", n - ITEMS_MAX);
+}
+
 static int print_settings(const struct check *check, FILE *out)
 {
 	static const struct table_print_column columns[] = { { NULL, false }, { "", false } };
@@ -316,6 +338,7 @@ static int print_settings(const struct check *check, FILE *out)
 		table_print_cell(&table, "%s, port %u", config->metrics_host, config->metrics_port);
 	else
 		table_print_cell(&table, "none");
+	add_agents(&table, config);
 	table_print_cell(&table, "on stop");
 	table_print_cell(&table, config->keep_on_stop ? "protection stays in force" : "detach");
 	table_print_cell(&table, "answers");

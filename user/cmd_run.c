@@ -59,6 +59,7 @@ int run_load(struct run *run, struct diag *diag)
 	run->lists_error = 0;
 	run->detached = false;
 	run_links_note(run);
+	(void)run_levels_step(run, true); /* what fails is told a second later */
 	return 0;
 }
 
@@ -114,6 +115,7 @@ int run_load_again(struct run *run, struct diag *diag)
 		return error;
 	run->applied = applied;
 	run_links_note(run);
+	(void)run_levels_step(run, true); /* the same */
 	return 0;
 }
 
@@ -176,6 +178,8 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 	result = apply_heartbeat(run->pins);
 	if (result >= 0)
 		result = lists_expire(run->pins);
+	if (result >= 0)
+		result = run_levels_step(run, false);
 	/* Not at once: reloads may be waiting that were asked for before. */
 	run->detached = run->detached || (result == -ENOENT && run->lists_error == -ENOENT);
 	if (result >= 0 || result == run->lists_error)
@@ -258,7 +262,7 @@ static int start(struct run *run)
 
 static int stop(struct run *run)
 {
-	struct run_servers servers = { .http = run->http, .control = run->control };
+	struct run_servers servers = { run->http, run->control, run->agents };
 	int error;
 
 	notify("STOPPING=1");
@@ -301,6 +305,7 @@ static int serve(struct run *run)
 	if (run->base)
 		event_base_free(run->base);
 	config_release(&run->config);
+	free(run->levels);
 	return result;
 }
 

@@ -75,6 +75,12 @@ static bool write_health(FILE *out, void *context)
 	return healthy;
 }
 
+static enum http_found write_level(const struct http_level *asked, FILE *out,
+				   unsigned int *ret_wait, void *context)
+{
+	return run_level_write(context, asked, out, ret_wait);
+}
+
 static bool handle_request(const char *request, char **ret_text, void *context)
 {
 	struct run *run = context;
@@ -95,6 +101,7 @@ static int listen_http(struct run *run, const struct config *config, struct http
 	const struct http_pages pages = {
 		.metrics = write_metrics,
 		.healthz = write_health,
+		.level = write_level,
 		.context = run,
 	};
 
@@ -194,9 +201,10 @@ int run_servers_bind(struct run *run, const struct config *next, struct diag *di
 	int error;
 
 	error = bind_http(run, next, diag, &servers.http);
-	if (error)
-		return error;
-	error = bind_control(run, next, diag, &servers.control);
+	if (error == 0)
+		error = run_agents_bind(run, next, diag, &servers.agents);
+	if (error == 0)
+		error = bind_control(run, next, diag, &servers.control);
 	if (error) {
 		run_servers_free(&servers);
 		return error;
@@ -211,6 +219,7 @@ void run_servers_free(struct run_servers *servers)
 		http_free(servers->http);
 	if (servers->control)
 		control_free(servers->control);
+	run_agents_free(servers->agents);
 	*servers = (struct run_servers){};
 }
 
@@ -236,6 +245,7 @@ void run_servers_adopt(struct run *run, const struct config *next, struct run_se
 		       struct diag *diag)
 {
 	adopt_http(run, next, servers->http, diag);
+	run_agents_adopt(run, next, servers->agents, diag);
 	if (servers->control) {
 		run->control = servers->control;
 		snprintf(run->control_path, sizeof(run->control_path), "%s",

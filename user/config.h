@@ -13,6 +13,7 @@
 #include <stile/abi.h>
 
 #include "config_part.h"
+#include "config_service.h"
 #include "diag.h"
 #include "prefix.h"
 
@@ -69,15 +70,6 @@ struct config_source {
 	struct config_judges judges;
 };
 
-/* Of the service's accept queue. */
-struct config_queue {
-	uint32_t limit;	  /* connections, or part of the queue's size; 0: not given */
-	bool in_percent;  /* the latter */
-	bool lowers;	  /* listen_backlog: {exactly: ...} */
-	uint32_t backlog; /* 0: not given */
-	struct place limit_place, backlog_place;
-};
-
 struct config_listener {
 	struct config_name name;
 	enum stile_protocol protocol;
@@ -91,6 +83,7 @@ struct config_listener {
 	uint64_t session_timeout;	    /* ns */
 	struct place session_timeout_place; /* line 0: not given */
 	struct config_queue queue;
+	struct config_level level;
 	unsigned int unsure; /* as above */
 };
 

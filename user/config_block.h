@@ -51,6 +51,10 @@ config_field_read config_read_response, config_read_missing_key, config_read_pol
 /* Keys of a listener, in config_queue.c. */
 config_field_read config_read_accept_queue_limit, config_read_listen_backlog;
 
+/* Keys of a listener, in config_level.c. */
+#define CONFIG_UNAVAILABLE_BELOW 26 /* a tenth */
+config_field_read config_read_agent_check, config_read_unavailable_below;
+
 /* Maps of names to such blocks, read into struct config. */
 config_field_read config_read_limiters, config_read_listeners, config_read_interfaces;
 

@@ -138,6 +138,8 @@ static const struct config_field listener_fields[] = {
 	{ "rate_limiter_name", read_listener_judges },
 	{ "sources", read_sources },
 	{ "session_timeout", read_session_timeout },
+	{ "agent_check", config_read_agent_check },
+	{ "unavailable_below", config_read_unavailable_below },
 	{ "app_protocol", NULL },
 	{ "listen_backlog", config_read_listen_backlog },
 	{ "accept_queue_limit", config_read_accept_queue_limit },
@@ -162,7 +164,10 @@ const struct config_block config_block_listener = {
 
 void config_listener_init(struct config_listener *listener)
 {
-	*listener = (struct config_listener){ .session_timeout = SESSION_TIMEOUT };
+	*listener = (struct config_listener){
+		.session_timeout = SESSION_TIMEOUT,
+		.level.unavailable_below = CONFIG_UNAVAILABLE_BELOW,
+	};
 }
 
 void config_listener_release(struct config_listener *listener)
@@ -170,6 +175,7 @@ void config_listener_release(struct config_listener *listener)
 	free(listener->addresses);
 	free(listener->ports);
 	free(listener->sources);
+	free(listener->level.agent_host);
 }
 
 /* One whose name is wrong, or another's, is read for its mistakes, and not kept. */

@@ -214,6 +214,8 @@ static void client_begin(struct exchange *exchange, int fd)
 	if (!client->late || !client_be_patient(client) ||
 	    bufferevent_enable(client->stream, EV_READ | EV_WRITE) < 0)
 		client_free(client);
+	else if (!exchange->rules.is_whole)
+		client_answer(client, "", 0);
 }
 
 /*

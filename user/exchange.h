@@ -18,6 +18,7 @@ struct exchange_rules {
 	size_t request_max;	  /* bytes */
 	unsigned int clients_max; /* at a time */
 	unsigned int patience_ms; /* for the request, and again for the answer to be taken */
+	/* NULL: there is nothing to ask, and whoever connects is answered (request_max 1). */
 	bool (*is_whole)(const char *request, size_t length);
 	/*
 	 * Answers @request, which ends with a NUL that is not counted; NULL: it was longer than

@@ -5,20 +5,22 @@
  * exchange.c bounds both.
  */
 #include <errno.h>
-#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
 #include <time.h>
 
 #include "exchange.h"
 #include "http.h"
+#include "socket.h"
 #include "util.h"
 
 /* As the metrics format wants it: Prometheus text exposition format 0.0.4. */
 #define TYPE_METRICS "text/plain; version=0.0.4; charset=utf-8"
 #define TYPE_TEXT "text/plain; charset=utf-8"
+#define TYPE_JSON "application/json"
+
+#define LEVEL_PATH "/service-level/"
 
 struct http {
 	struct http_pages pages;
@@ -30,13 +32,14 @@ struct http {
 struct request {
 	char method[16];
 	char path[128]; /* without what follows '?' */
+	bool json;	/* that is what follows */
 };
 
 struct response {
 	const char *status;
 	const char *type;
-	const char *header; /* one more line, or "" */
-	char *body;	    /* malloc'ed, or NULL */
+	char header[64]; /* more lines, or "" */
+	char *body;	 /* malloc'ed, or NULL */
 	size_t length;
 };
 
@@ -59,6 +62,7 @@ static const char *path_of(const char *target)
 static bool parse(const char *text, size_t length, struct request *ret_request)
 {
 	char target[512], version;
+	const char *path;
 	int end = 0;
 
 	if (strlen(text) != length || sscanf(text, "%15[A-Z] %511[!-~] HTTP/1.%c%n",
@@ -66,8 +70,10 @@ static bool parse(const char *text, size_t length, struct request *ret_request)
 		return false;
 	if ((version != '0' && version != '1') || (text[end] != '\r' && text[end] != '\n'))
 		return false;
-	snprintf(ret_request->path, sizeof(ret_request->path), "%.*s",
-		 (int)strcspn(path_of(target), "?"), path_of(target));
+	path = path_of(target);
+	snprintf(ret_request->path, sizeof(ret_request->path), "%.*s", (int)strcspn(path, "?"),
+		 path);
+	ret_request->json = strcmp(path + strcspn(path, "?"), "?json") == 0;
 	return true;
 }
 
@@ -99,20 +105,57 @@ static struct response page(const struct http *http, bool (*write)(FILE *out, vo
 	return response;
 }
 
+/*
+ * Retry-After is of RFC 9110, 10.2.3. What is true for a second is not to be stored (RFC 9111,
+ * 5.2.2.5).
+ */
+static struct response level_page(const struct http *http, const struct request *request)
+{
+	static const char *const status[] = {
+		[HTTP_GOOD] = "200 OK",
+		[HTTP_UNAVAILABLE] = "503 Service Unavailable",
+		[HTTP_UNKNOWN] = "404 Not Found",
+	};
+	const struct http_level asked = { request->path + strlen(LEVEL_PATH), request->json };
+	struct response response = { .type = asked.json ? TYPE_JSON : TYPE_TEXT };
+	FILE *out = open_memstream(&response.body, &response.length);
+	enum http_found found;
+	unsigned int wait = 1;
+
+	if (!out)
+		return plain("503 Service Unavailable", "out of memory\n");
+	found = http->pages.level(&asked, out, &wait, http->pages.context);
+	if (fclose(out) == EOF) {
+		free(response.body);
+		return plain("503 Service Unavailable", "out of memory\n");
+	}
+	response.status = status[found];
+	if (found == HTTP_UNKNOWN)
+		response.type = TYPE_TEXT;
+	if (found == HTTP_UNAVAILABLE)
+		snprintf(response.header, sizeof(response.header),
+			 "Cache-Control: no-store\r\nRetry-After: %u\r\n", wait);
+	else
+		snprintf(response.header, sizeof(response.header), "Cache-Control: no-store\r\n");
+	return response;
+}
+
 static struct response respond(const struct http *http, const struct request *request)
 {
 	struct response response;
 
 	if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0) {
 		response = plain("405 Method Not Allowed", "only GET and HEAD\n");
-		response.header = "Allow: GET, HEAD\r\n";
+		snprintf(response.header, sizeof(response.header), "Allow: GET, HEAD\r\n");
 		return response;
 	}
 	if (strcmp(request->path, "/metrics") == 0)
 		return page(http, http->pages.metrics, TYPE_METRICS);
 	if (strcmp(request->path, "/healthz") == 0)
 		return page(http, http->pages.healthz, TYPE_TEXT);
-	return plain("404 Not Found", "there are /metrics and /healthz\n");
+	if (strncmp(request->path, LEVEL_PATH, strlen(LEVEL_PATH)) == 0)
+		return level_page(http, request);
+	return plain("404 Not Found", "there are /metrics, /healthz and " LEVEL_PATH "LISTENER\n");
 }
 
 /* The response as it is sent; NULL where there is no memory. Releases its body. */
@@ -155,49 +198,6 @@ static char *answer(const char *text, size_t length, size_t *ret_length, void *c
 	else
 		response = respond(http, &request);
 	return format(&response, strcmp(request.method, "HEAD") != 0, ret_length);
-}
-
-static void addresses_release(struct addrinfo **addresses)
-{
-	if (*addresses)
-		freeaddrinfo(*addresses);
-}
-
-/* The port that @fd was given. */
-static int port_of(int fd, uint16_t *ret_port)
-{
-	union {
-		struct sockaddr any;
-		struct sockaddr_in ipv4;
-		struct sockaddr_in6 ipv6;
-	} bound = {};
-	socklen_t length = sizeof(bound);
-
-	if (getsockname(fd, &bound.any, &length) < 0)
-		return -errno;
-	*ret_port =
-		ntohs(bound.any.sa_family == AF_INET6 ? bound.ipv6.sin6_port : bound.ipv4.sin_port);
-	return 0;
-}
-
-/* A socket that listens at the first of @host's addresses, or negative errno. */
-static int socket_listen(const char *host, uint16_t port, uint16_t *ret_port)
-{
-	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE };
-	struct addrinfo *found __attribute__((cleanup(addresses_release))) = NULL;
-	autofd int fd = -1;
-	char service[8];
-	int on = 1, result;
-
-	snprintf(service, sizeof(service), "%u", port);
-	if (getaddrinfo(host, service, &hints, &found) != 0)
-		return -EADDRNOTAVAIL;
-	fd = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
-	    bind(fd, found->ai_addr, found->ai_addrlen) < 0 || listen(fd, SOMAXCONN) < 0)
-		return -errno;
-	result = port_of(fd, ret_port);
-	return result < 0 ? result : take_fd(&fd);
 }
 
 int http_listen(struct event_base *base, const char *host, uint16_t port,

@@ -39,7 +39,7 @@ struct loader_map {
 	struct bpf_map *map;
 };
 
-#define LOADER_MAPS 18
+#define LOADER_MAPS 19
 
 static void list_maps(const struct stile_bpf *skeleton, struct loader_map ret_maps[LOADER_MAPS])
 {
@@ -61,6 +61,7 @@ static void list_maps(const struct stile_bpf *skeleton, struct loader_map ret_ma
 		{ "flows", skeleton->maps.stile_flows },
 		{ "budget", skeleton->maps.stile_budget },
 		{ "shares", skeleton->maps.stile_shares },
+		{ "levels", skeleton->maps.stile_levels },
 		{ "limiters", skeleton->maps.stile_limiters },
 	};
 

@@ -173,6 +173,23 @@ static void render_replies(const struct snapshot *snapshot, FILE *out)
 			snapshot->replies.count[i]);
 }
 
+static void render_levels(const struct snapshot *snapshot, FILE *out)
+{
+	const char *name = "stile_service_level";
+
+	head(out, name, "gauge",
+	     "How much more the service can take: from 255, all, to 0, nothing.");
+	for (uint32_t slot = 1; slot < STILE_LISTENERS_MAX; slot++) {
+		int level = snapshot_level(snapshot, slot);
+
+		if (!*snapshot->policy.listeners[slot].name || level < 0)
+			continue;
+		fprintf(out, "%s{", name);
+		label(out, "listener", snapshot->policy.listeners[slot].name);
+		fprintf(out, "} %d\n", level);
+	}
+}
+
 static void render_attached(const struct snapshot *snapshot, FILE *out)
 {
 	const char *name = "stile_attached";
@@ -208,6 +225,7 @@ void metrics_render(const struct snapshot *snapshot, const struct metrics_daemon
 	render_attached(snapshot, out);
 	render_decisions(snapshot, out);
 	render_limiters(snapshot, out);
+	render_levels(snapshot, out);
 	render_sessions(snapshot, out);
 	render_packets(snapshot, out);
 	render_replies(snapshot, out);

@@ -184,6 +184,7 @@ static int build_all(struct policy_build *build)
 			     "no listeners: nothing is protected");
 	policy_build_limiters(build);
 	policy_build_queues(build);
+	policy_check_agents(build);
 	if (policy_build_judges(build) < 0 || policy_build_ports(build) < 0 ||
 	    policy_build_lists(build) < 0)
 		return -ENOMEM;

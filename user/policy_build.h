@@ -50,6 +50,9 @@ void policy_build_queues(struct policy_build *build);
 /* Which listener stands at which address and port. 0 or -ENOMEM. */
 int policy_build_ports(struct policy_build *build);
 
+/* Where listeners answer agent-checks: each needs an address of its own. */
+void policy_check_agents(struct policy_build *build);
+
 /* Warns of listeners that stand nowhere. */
 void policy_warn_shadows(struct policy_build *build);
 

@@ -14,6 +14,7 @@
 
 #include "names.h"
 #include "snapshot.h"
+#include "snapshot_levels.h"
 #include "snapshot_maps.h"
 #include "snapshot_sessions.h"
 #include "snapshot_table.h"
@@ -246,14 +247,18 @@ static int read_counters(const struct pins *pins, struct snapshot *snapshot)
 	if (r == 0)
 		r = snapshot_sessions_read(pins, snapshot);
 	if (r == 0)
+		r = snapshot_levels_read(pins, snapshot);
+	if (r == 0)
 		r = read_list(snapshot, pins, "trusted", &snapshot->trusted, &snapshot->n_trusted);
 	if (r == 0)
 		r = read_list(snapshot, pins, "blocked", &snapshot->blocked, &snapshot->n_blocked);
 	return r;
 }
 
+typedef int read_parts(const struct pins *pins, struct snapshot *snapshot);
+
 /* -ESTALE: another generation took over meanwhile. */
-static int take(const struct pins *pins, struct snapshot **ret_snapshot)
+static int take_once(const struct pins *pins, read_parts *read, struct snapshot **ret_snapshot)
 {
 	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
 	struct timespec now;
@@ -265,7 +270,7 @@ static int take(const struct pins *pins, struct snapshot **ret_snapshot)
 	if (r == 0) {
 		(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail: Linux has that clock */
 		snapshot->now = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-		r = read_counters(pins, snapshot);
+		r = read(pins, snapshot);
 		r = r == -ENOENT ? -ESTALE : r;
 	}
 	if (r < 0) {
@@ -276,13 +281,23 @@ static int take(const struct pins *pins, struct snapshot **ret_snapshot)
 	return 0;
 }
 
-int snapshot_take(const struct pins *pins, struct snapshot **ret_snapshot)
+static int take(const struct pins *pins, read_parts *read, struct snapshot **ret_snapshot)
 {
 	int r = -ESTALE;
 
 	for (int i = 0; i < TRIES && r == -ESTALE; i++)
-		r = take(pins, ret_snapshot);
+		r = take_once(pins, read, ret_snapshot);
 	return r;
+}
+
+int snapshot_take(const struct pins *pins, struct snapshot **ret_snapshot)
+{
+	return take(pins, read_counters, ret_snapshot);
+}
+
+int snapshot_take_load(const struct pins *pins, struct snapshot **ret_snapshot)
+{
+	return take(pins, read_decisions, ret_snapshot);
 }
 
 bool snapshot_is_unattended(const struct snapshot *snapshot)

@@ -46,6 +46,7 @@ struct snapshot {
 	struct stile_decisions decisions[STILE_ATTACHMENTS_MAX];
 	struct stile_replies replies;
 	struct snapshot_sessions sessions;
+	struct stile_level levels[STILE_LISTENERS_MAX];
 	uint64_t silence; /* ns since the daemon was heard of */
 	struct snapshot_listed *trusted, *blocked;
 	size_t n_trusted, n_blocked;
@@ -55,8 +56,17 @@ struct snapshot {
 int snapshot_take(const struct pins *pins, struct snapshot **ret_snapshot);
 void snapshot_free(struct snapshot *snapshot);
 
+/*
+ * The same with the policy and the decisions alone, which is cheap enough for once a second: all
+ * else is zero.
+ */
+int snapshot_take_load(const struct pins *pins, struct snapshot **ret_snapshot);
+
 /* Whether the daemon has been silent for so long that the watchdog bites. */
 bool snapshot_is_unattended(const struct snapshot *snapshot);
+
+/* The service level of the listener in @slot; -1: nobody knows it now. */
+int snapshot_level(const struct snapshot *snapshot, uint32_t slot);
 
 /* One client of one limiter. */
 struct snapshot_client {

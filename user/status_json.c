@@ -82,6 +82,14 @@ static json_t *sources_json(const struct status *status, uint32_t listener)
 	return array;
 }
 
+/* null: nobody knows it now. */
+static json_t *level_json(const struct status *status, uint32_t listener)
+{
+	int level = snapshot_level(status->snapshot, listener);
+
+	return level < 0 ? json_null() : json_integer(level);
+}
+
 static json_t *listeners_json(const struct status *status)
 {
 	const struct stile_policy *policy = &status->snapshot->policy;
@@ -93,11 +101,12 @@ static json_t *listeners_json(const struct status *status)
 		if (!*listener->name)
 			continue;
 		reading_append(&array,
-			       json_pack("{ss, ss, so, so, so}", "listener", listener->name,
+			       json_pack("{ss, ss, so, so, so, so}", "listener", listener->name,
 					 "protocol", policy_protocol_names[listener->protocol],
 					 "ports", ports_json(status, i), "limiters",
 					 limiter_names(policy, listener->judges), "sources",
-					 sources_json(status, i)));
+					 sources_json(status, i), "service_level",
+					 level_json(status, i)));
 	}
 	return array;
 }

@@ -20,8 +20,7 @@ static void add_name(const char *name, void *table)
 	table_print_item(table, "%s", name);
 }
 
-/* 0 or -ENOMEM. */
-static int finish(struct table_print *table, FILE *out)
+int status_print_finish(struct table_print *table, FILE *out)
 {
 	int r = 0;
 
@@ -87,7 +86,7 @@ static int print_interfaces(const struct status *status, FILE *out)
 			table_print_cell(&table, "-");
 		table_print_cell(&table, "%s", edge ? edge : "-");
 	}
-	return finish(&table, out);
+	return status_print_finish(&table, out);
 }
 
 static void add_range(const struct snapshot_ports *ports, struct table_print *table)
@@ -139,7 +138,7 @@ static int print_listeners(const struct status *status, FILE *out)
 	table_print_init(&table, columns, ARRAY_SIZE(columns));
 	for (size_t i = 0; i < status->n_ports;)
 		i = add_place(status, i, &table);
-	return finish(&table, out);
+	return status_print_finish(&table, out);
 }
 
 static int print_sources(const struct status *status, FILE *out)
@@ -163,7 +162,7 @@ static int print_sources(const struct status *status, FILE *out)
 		status_each_limiter(policy, source->policy.judges, STILE_JUDGES_MAX, add_name,
 				    &table);
 	}
-	return finish(&table, out);
+	return status_print_finish(&table, out);
 }
 
 static void add_limiter(const struct status *status, uint32_t slot, struct table_print *table)
@@ -197,7 +196,7 @@ static int print_limiters(const struct status *status, FILE *out)
 		if (*status->snapshot->policy.limiters[slot].name)
 			add_limiter(status, slot, &table);
 	}
-	return finish(&table, out);
+	return status_print_finish(&table, out);
 }
 
 static int print_sessions(const struct status *status, FILE *out)
@@ -217,7 +216,7 @@ static int print_sessions(const struct status *status, FILE *out)
 		table_print_cell(&table, "%llu", sessions->stats.evicted);
 		table_print_cell(&table, "%llu", sessions->stats.full);
 	}
-	return finish(&table, out);
+	return status_print_finish(&table, out);
 }
 
 static int print_decisions(const struct status *status, FILE *out)
@@ -240,7 +239,7 @@ static int print_decisions(const struct status *status, FILE *out)
 		for (size_t d = 0; d < _STILE_DECISION_MAX; d++)
 			table_print_cell(&table, "%llu", status->snapshot->decisions[i].count[d]);
 	}
-	return finish(&table, out);
+	return status_print_finish(&table, out);
 }
 
 static void add_packets(const struct status *status, uint32_t slot, struct table_print *table)
@@ -274,7 +273,7 @@ static int print_packets(const struct status *status, FILE *out)
 		if (*status->snapshot->policy.interfaces[i].name)
 			add_packets(status, i, &table);
 	}
-	return finish(&table, out);
+	return status_print_finish(&table, out);
 }
 
 static int print_replies(const struct status *status, FILE *out)
@@ -292,7 +291,7 @@ static int print_replies(const struct status *status, FILE *out)
 		table_print_cell(&table, "%s", labels_reply[i]);
 		table_print_cell(&table, "%llu", status->snapshot->replies.count[i]);
 	}
-	return finish(&table, out);
+	return status_print_finish(&table, out);
 }
 
 static void add_list(const struct status *status, const char *list,
@@ -326,14 +325,14 @@ static int print_lists(const struct status *status, FILE *out)
 	table_print_init(&table, columns, ARRAY_SIZE(columns));
 	add_list(status, "blocked", snapshot->blocked, snapshot->n_blocked, &table);
 	add_list(status, "trusted", snapshot->trusted, snapshot->n_trusted, &table);
-	return finish(&table, out);
+	return status_print_finish(&table, out);
 }
 
 int status_print(const struct status *status, FILE *out)
 {
 	static int (*const parts[])(const struct status *status, FILE *out) = {
-		print_interfaces, print_listeners, print_sources, print_limiters, print_sessions,
-		print_lists,	  print_decisions, print_packets, print_replies,
+		print_interfaces, print_listeners, status_print_load, print_sources, print_limiters,
+		print_sessions,	  print_lists,	   print_decisions,   print_packets, print_replies,
 	};
 	int r = 0;
 

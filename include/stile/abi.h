@@ -318,6 +318,14 @@ struct stile_budget_state {
 };
 STILE_SIZE(struct stile_budget_state, 64);
 
+/* stile_levels (array, by listener slot): what the daemon found last. */
+struct stile_level {
+	__u64 at;   /* when, ns of CLOCK_MONOTONIC; 0: never */
+	__u8 level; /* the service level, see user/level.h */
+	__u8 reserved[7];
+};
+STILE_SIZE(struct stile_level, 16);
+
 /* Both clocks at one moment (clock.bpf.c). */
 struct stile_clock_sample {
 	__u64 ktime; /* ns of CLOCK_MONOTONIC */

@@ -40,6 +40,19 @@ static bool healthz(FILE *out, void *context)
 	return *(const bool *)context;
 }
 
+/* Level 7 where well, otherwise unavailable, of the listener web alone. */
+static enum http_found level(const struct http_level *asked, FILE *out, unsigned int *ret_wait,
+			     void *context)
+{
+	if (strcmp(asked->listener, "web") != 0) {
+		fputs("which one?\n", out);
+		return HTTP_UNKNOWN;
+	}
+	fputs(asked->json ? "{7}\n" : "7\n", out);
+	*ret_wait = 12;
+	return *(const bool *)context ? HTTP_GOOD : HTTP_UNAVAILABLE;
+}
+
 static void client_read(int fd, short what, void *context)
 {
 	struct client *client = context;
@@ -123,9 +136,25 @@ static void test_answers(void)
 		  "HTTP/1.1 503 Service Unavailable\r\n",
 		  "Content-Type: text/plain; charset=utf-8\r\n", "nothing is attached\n", false },
 		{ "another page: what there is", "GET / HTTP/1.1\r\n\r\n",
-		  "HTTP/1.1 404 Not Found\r\n", "", "there are /metrics and /healthz\n", true },
+		  "HTTP/1.1 404 Not Found\r\n", "",
+		  "there are /metrics, /healthz and /service-level/LISTENER\n", true },
 		{ "a page is not the beginning of a path", "GET /metrics/ HTTP/1.1\r\n\r\n",
-		  "HTTP/1.1 404 Not Found\r\n", "", "there are /metrics and /healthz\n", true },
+		  "HTTP/1.1 404 Not Found\r\n", "",
+		  "there are /metrics, /healthz and /service-level/LISTENER\n", true },
+		{ "a service level", "GET /service-level/web HTTP/1.1\r\n\r\n",
+		  "HTTP/1.1 200 OK\r\n", "Content-Type: text/plain; charset=utf-8\r\n", "7\n",
+		  true },
+		{ "as JSON", "GET /service-level/web?json HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n",
+		  "Content-Type: application/json\r\n", "{7}\n", true },
+		{ "nobody keeps it", "GET /service-level/web HTTP/1.1\r\n\r\n",
+		  "HTTP/1.1 200 OK\r\n", "Cache-Control: no-store\r\n", "7\n", true },
+		{ "unavailable: for how long", "GET /service-level/web HTTP/1.1\r\n\r\n",
+		  "HTTP/1.1 503 Service Unavailable\r\n", "\r\nRetry-After: 12\r\n", "7\n", false },
+		{ "of nobody", "GET /service-level/we?json HTTP/1.1\r\n\r\n",
+		  "HTTP/1.1 404 Not Found\r\n", "Content-Type: text/plain; charset=utf-8\r\n",
+		  "which one?\n", true },
+		{ "of no name", "GET /service-level/ HTTP/1.1\r\n\r\n",
+		  "HTTP/1.1 404 Not Found\r\n", "", "which one?\n", true },
 		{ "nothing can be posted", "POST /metrics HTTP/1.1\r\nContent-Length: 3\r\n\r\na=b",
 		  "HTTP/1.1 405 Method Not Allowed\r\n", "Allow: GET, HEAD\r\n",
 		  "only GET and HEAD\n", true },
@@ -140,9 +169,9 @@ static void test_answers(void)
 	};
 	struct event_base *base = event_base_new();
 	bool well = true;
-	const struct http_pages pages = { .metrics = metrics,
-					  .healthz = healthz,
-					  .context = &well };
+	const struct http_pages pages = {
+		.metrics = metrics, .healthz = healthz, .level = level, .context = &well
+	};
 	struct http *http = NULL;
 
 	memset(upload + strlen(upload), 'x', sizeof(upload) - strlen(upload) - 1);

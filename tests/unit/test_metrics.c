@@ -11,6 +11,7 @@
 #define SLOT_CLIENT 2 /* limiter per-client */
 #define SLOT_EDGE 5   /* limiter edge */
 #define SLOT_WEB 7    /* listener web */
+#define SLOT_OLD 8    /* one whose level was noted too long ago */
 
 /* Two limiters at one listener; one interface attached, the other not there. */
 static void fill(struct snapshot *snapshot)
@@ -23,6 +24,10 @@ static void fill(struct snapshot *snapshot)
 	strcpy(policy->limiters[SLOT_EDGE].name, "edge");
 	policy->limiters[SLOT_EDGE].max_keys = 1;
 	strcpy(policy->listeners[SLOT_WEB].name, "web");
+	strcpy(policy->listeners[SLOT_OLD].name, "old");
+	snapshot->now = 7000000000;
+	snapshot->levels[SLOT_WEB] = (struct stile_level){ .at = 2000000001, .level = 91 };
+	snapshot->levels[SLOT_OLD] = (struct stile_level){ .at = 2000000000, .level = 92 };
 	policy->attachments[3] =
 		(struct stile_attachment){ .limiter = SLOT_CLIENT, .listener = SLOT_WEB };
 	policy->attachments[9] =
@@ -139,6 +144,11 @@ static const struct {
 	  "# TYPE stile_ratelimit_full_total counter\n"
 	  "stile_ratelimit_full_total{limiter=\"per-client\"} 0\n"
 	  "stile_ratelimit_full_total{limiter=\"edge\"} 4\n" },
+	{ "stile_service_level",
+	  "# HELP stile_service_level How much more the service can take: from 255, all, to 0, "
+	  "nothing.\n"
+	  "# TYPE stile_service_level gauge\n"
+	  "stile_service_level{listener=\"web\"} 91\n" },
 	{ "stile_attached",
 	  "# HELP stile_attached Whether the interface's packets go through Stile.\n"
 	  "# TYPE stile_attached gauge\n"
