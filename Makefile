@@ -55,7 +55,7 @@ $(O)/$(1)/%.o: %.c
 	@mkdir -p $$(@D)
 	$$(call say,$(2))$(3) $$(HOST) $$(if $$(filter tests/%,$$<),-iquote bpf -iquote user -iquote tests) \
 		$(4) -c $$< -o $$@
-$(O)/$(1)/user/loader.o $(call objs,$(1),$(wildcard tests/prog/*.c)): | $(O)/stile.skel.h
+$(call objs,$(1),$(wildcard user/loader*.c tests/prog/*.c)): | $(O)/stile.skel.h
 $(O)/$(1)/lib.a: $(call objs,$(1),$(LIB))
 $(O)/$(1)/tests.a: $(call objs,$(1),$(wildcard tests/*.c tests/traffic/*.c))
 $(O)/$(1)/bench.a: $(call objs,$(1),$(filter-out tests/bench/bench_% %.bpf.c,$(wildcard tests/bench/*.c)))

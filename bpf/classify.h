@@ -38,7 +38,7 @@ static __always_inline __u64 classify_put_before(__u64 judges, __u64 attachment)
 }
 
 /* A global function: the verifier need not follow the rest of the program for each slot. */
-__attribute__((noinline)) int classify_other_interface(__u32 ifindex)
+shared_function int classify_other_interface(__u32 ifindex)
 {
 	__u32 slot;
 
@@ -79,12 +79,12 @@ static __always_inline bool classify_listed(void *list, const struct address *ad
 }
 
 /* Global functions: few have lists, and the verifier looks at each of these once, by itself. */
-__attribute__((noinline)) int classify_blocked(const struct address *address)
+shared_function int classify_blocked(const struct address *address)
 {
 	return address && classify_listed(&stile_blocked, address);
 }
 
-__attribute__((noinline)) int classify_trusted(const struct address *address)
+shared_function int classify_trusted(const struct address *address)
 {
 	return address && classify_listed(&stile_trusted, address);
 }

@@ -48,6 +48,12 @@ static __always_inline __u64 mask_of(__u64 value)
 #define unrolled
 #endif
 
+/*
+ * A function that the verifier looks at by itself, in a header that several objects include: when
+ * they are linked, one of the copies is taken.
+ */
+#define shared_function __attribute__((noinline, weak))
+
 #define likely(condition) __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 

@@ -33,4 +33,8 @@ attempts_map stile_attempts SEC(".maps");
 asking_map stile_asking SEC(".maps");
 struct flows_map stile_flows SEC(".maps");
 levels_map stile_levels SEC(".maps");
+connections_map stile_connections SEC(".maps");
+recounts_map stile_recounts SEC(".maps");
+struct holders_map stile_holders SEC(".maps");
+struct sockets_map stile_sockets SEC(".maps");
 struct limiters_map stile_limiters SEC(".maps");

@@ -70,6 +70,25 @@ struct hosts_map {
 	__type(value, __u32);
 };
 
+/* An entry takes memory while it is there, and goes with the client's last connection. */
+struct holders_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct stile_holder_key);
+	__type(value, struct stile_holder);
+};
+
+struct sockets_map {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct stile_socket);
+};
+
+typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_connections,
+		  STILE_LISTENERS_MAX) connections_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_recount, STILE_LISTENERS_MAX) recounts_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_ports, 1) ports_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_page, 1) pages_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_attempts, 1) attempts_map;
@@ -106,6 +125,10 @@ extern attempts_map stile_attempts SEC(".maps");
 extern asking_map stile_asking SEC(".maps");
 extern struct flows_map stile_flows SEC(".maps");
 extern levels_map stile_levels SEC(".maps");
+extern connections_map stile_connections SEC(".maps");
+extern recounts_map stile_recounts SEC(".maps");
+extern struct holders_map stile_holders SEC(".maps");
+extern struct sockets_map stile_sockets SEC(".maps");
 extern struct limiters_map stile_limiters SEC(".maps");
 
 #endif /* STILE_BPF_MAPS_H */

@@ -27,7 +27,8 @@ BEGIN {
 	stem = file; sub(/.*\//, "", stem)
 
 	# Pure headers of bpf/: arguments in, value out.
-	pure = "bucket.h compiler.h judge.h key.h meta.h parse.h siphash.h table.h flow.h budget.h queue.h"
+	pure = "bucket.h compiler.h judge.h key.h meta.h parse.h siphash.h table.h flow.h budget.h " \
+		"queue.h holder.h"
 	pure_system = "stdbool.h stddef.h stdint.h string.h"
 
 	# User modules, by what they may do.
@@ -72,8 +73,8 @@ BEGIN {
 			say("a pure header includes UAPI headers and <stile/abi.h> only, not <" name ">")
 	}
 	if (folder == "user") {
-		if (name ~ /skel\.h$/ && file != "user/loader.c")
-			say("only user/loader.c includes the skeleton")
+		if (name ~ /skel\.h$/ && file !~ /^user\/loader[a-z_]*\.c$/)
+			say("only user/loader*.c includes the skeleton")
 		if (!ours && (name ~ /^bpf\// || name == "linux/bpf.h") && !among(module, libbpf))
 			say("only " libbpf " include libbpf, not " module)
 		if (name ~ /^\.\.\/bpf\// && !among(substr(name, 8), pure))

@@ -82,6 +82,12 @@ static int open_kept(const struct pins *pins, uint64_t generation, struct loader
 		{ { "attempts", sizeof(__u32), sizeof(struct stile_attempts) }, &kept->attempts },
 		{ { "flows", sizeof(__u32), sizeof(struct stile_flow_set) }, &kept->flows },
 		{ { "budget", sizeof(__u32), sizeof(struct stile_budget_state) }, &kept->budget },
+		{ { "connections", sizeof(__u32), sizeof(struct stile_connections) },
+		  &kept->connections },
+		{ { "recounts", sizeof(__u32), sizeof(struct stile_recount) }, &kept->recounts },
+		{ { "holders", sizeof(struct stile_holder_key), sizeof(struct stile_holder) },
+		  &kept->holders },
+		{ { "sockets", sizeof(__u32), sizeof(struct stile_socket) }, &kept->sockets },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
@@ -123,6 +129,10 @@ int apply_previous_open_tables(const struct pins *pins, const struct policy *pol
 	if (policy->kernel.flow_sets != previous->policy.flow_sets) {
 		fd_release(&previous->kept.flows);
 		previous->kept.flows = -1;
+	}
+	if (policy->kernel.holders != previous->policy.holders) {
+		fd_release(&previous->kept.holders);
+		previous->kept.holders = -1;
 	}
 	for (size_t slot = 1; slot < STILE_LIMITERS_MAX; slot++) {
 		char name[sizeof("limiter-") + STILE_NAME_SIZE];
@@ -277,6 +287,26 @@ static int clear_tables(const struct stile_policy *before, const struct stile_po
 	return error;
 }
 
+/* Numbers tell owners apart whose name is the same again. */
+static int clear_connections(const struct stile_policy *before, const struct stile_policy *now,
+			     const struct loader *loader)
+{
+	const struct stile_recount none = { 0 };
+	int error = 0;
+
+	for (__u32 slot = 1; slot < STILE_LISTENERS_MAX && error == 0; slot++) {
+		if (now->listeners[slot].serial == 0 || /* it is in use still, or free */
+		    now->listeners[slot].serial == before->listeners[slot].serial)
+			continue;
+		error = clear(loader_map(loader, "connections"), slot,
+			      sizeof(struct stile_connections));
+		if (error == 0 &&
+		    bpf_map_update_elem(loader_map(loader, "recounts"), &slot, &none, BPF_ANY) < 0)
+			error = -errno;
+	}
+	return error;
+}
+
 int apply_previous_carry(const struct pins *pins, const struct apply_previous *previous,
 			 const struct policy *policy, const struct loader *loader)
 {
@@ -293,14 +323,17 @@ int apply_previous_carry(const struct pins *pins, const struct apply_previous *p
 		error = clear_decisions(before, now, loader_map(loader, "decisions"));
 	if (error == 0)
 		error = clear_tables(before, now, loader_map(loader, "tables"));
+	if (error == 0)
+		error = clear_connections(before, now, loader);
 	return error;
 }
 
 void apply_previous_release(struct apply_previous *previous)
 {
 	struct loader_kept *kept = &previous->kept;
-	int *const fds[] = { &kept->packets,  &kept->decisions, &kept->tables, &kept->replies,
-			     &kept->attempts, &kept->flows,	&kept->budget };
+	int *const fds[] = { &kept->packets,	 &kept->decisions, &kept->tables, &kept->replies,
+			     &kept->attempts,	 &kept->flows,	   &kept->budget, &kept->holders,
+			     &kept->connections, &kept->recounts,  &kept->sockets };
 
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		fd_release(fds[i]);

@@ -210,10 +210,12 @@ static const struct config_field fields[] = {
 	{ "rate_limiters", config_read_limiters },
 	{ "listeners", config_read_listeners },
 	{ "max_sessions", config_read_max_sessions },
+	{ "max_clients", config_read_max_clients },
 	{ "replies_per_second", config_read_replies },
 	{ "metrics", read_metrics },
 	{ "control", read_control },
 	{ "control_group", config_read_control_group },
+	{ "cgroup", config_read_cgroup },
 	{ "log", read_log },
 	{ "on_stop", read_on_stop },
 	{ "user", config_read_user },
@@ -234,6 +236,7 @@ static int init(struct config *config)
 		.metrics_host = strdup(METRICS_HOST),
 		.metrics_port = METRICS_PORT,
 		.max_sessions = CONFIG_MAX_SESSIONS,
+		.max_clients = CONFIG_MAX_CLIENTS,
 		.replies_per_second = CONFIG_REPLIES,
 	};
 	return config->metrics_host ? 0 : -ENOMEM;
@@ -384,5 +387,6 @@ void config_release(struct config *config)
 	free(config->blocked);
 	free(config->metrics_host);
 	free(config->control);
+	free(config->cgroup);
 	*config = (struct config){ 0 };
 }

@@ -3,6 +3,7 @@
 #include "config_block.h"
 
 #define MAX_SESSIONS_MAX 100000000 /* 1.8 GB of kernel memory */
+#define MAX_CLIENTS_MAX 10000000   /* 1 GB of kernel memory, while so many are connected */
 
 void config_read_max_sessions(struct config_reader *reader, const struct tree_node *value,
 			      void *object)
@@ -12,6 +13,16 @@ void config_read_max_sessions(struct config_reader *reader, const struct tree_no
 
 	if (config_value_number(reader, value, (struct config_range){ 1, MAX_SESSIONS_MAX }, &n))
 		config->max_sessions = (uint32_t)n;
+}
+
+void config_read_max_clients(struct config_reader *reader, const struct tree_node *value,
+			     void *object)
+{
+	struct config *config = object;
+	uint64_t n;
+
+	if (config_value_number(reader, value, (struct config_range){ 1, MAX_CLIENTS_MAX }, &n))
+		config->max_clients = (uint32_t)n;
 }
 
 void config_read_replies(struct config_reader *reader, const struct tree_node *value, void *object)

@@ -7,10 +7,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/if_ether.h>
 #include <linux/if_link.h>
 #include <string.h>
-#include <time.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -19,13 +17,9 @@
 #include "loader_maps.h"
 #include "loader_messages.h"
 #include "stile.skel.h"
-#include "tick.h"
 #include "util.h"
 
 #define LISTED_MAX 65536u /* entries that commands may add to the trusted and the blocked list */
-
-#define CLOCK_EDGES 4	       /* enough that one interrupt that came late does not matter */
-#define CLOCK_NS_MAX 500000000 /* a tick is 10 ms at most: by then something is wrong */
 
 struct loader {
 	struct stile_bpf *skeleton;
@@ -39,7 +33,7 @@ struct loader_map {
 	struct bpf_map *map;
 };
 
-#define LOADER_MAPS 19
+#define LOADER_MAPS 23
 
 static void list_maps(const struct stile_bpf *skeleton, struct loader_map ret_maps[LOADER_MAPS])
 {
@@ -62,6 +56,10 @@ static void list_maps(const struct stile_bpf *skeleton, struct loader_map ret_ma
 		{ "budget", skeleton->maps.stile_budget },
 		{ "shares", skeleton->maps.stile_shares },
 		{ "levels", skeleton->maps.stile_levels },
+		{ "connections", skeleton->maps.stile_connections },
+		{ "recounts", skeleton->maps.stile_recounts },
+		{ "holders", skeleton->maps.stile_holders },
+		{ "sockets", skeleton->maps.stile_sockets },
 		{ "limiters", skeleton->maps.stile_limiters },
 	};
 
@@ -98,6 +96,10 @@ static int reuse_kept(struct stile_bpf *skeleton, const struct loader_kept *kept
 		{ skeleton->maps.stile_attempts, kept->attempts },
 		{ skeleton->maps.stile_flows, kept->flows },
 		{ skeleton->maps.stile_budget, kept->budget },
+		{ skeleton->maps.stile_connections, kept->connections },
+		{ skeleton->maps.stile_recounts, kept->recounts },
+		{ skeleton->maps.stile_holders, kept->holders },
+		{ skeleton->maps.stile_sockets, kept->sockets },
 	};
 	int error;
 
@@ -121,6 +123,7 @@ static int size_maps(struct stile_bpf *skeleton, const struct policy *policy)
 		{ skeleton->maps.stile_sources, policy->n_sources },
 		{ skeleton->maps.stile_flows, policy->kernel.flow_sets },
 		{ skeleton->maps.stile_asking, policy->kernel.accept_limits ? STILE_ASKING : 0 },
+		{ skeleton->maps.stile_holders, policy->kernel.max_clients },
 		{ skeleton->maps.stile_trusted, policy->n_trusted + LISTED_MAX },
 		{ skeleton->maps.stile_blocked, policy->n_blocked + LISTED_MAX },
 	};
@@ -134,6 +137,16 @@ static int size_maps(struct stile_bpf *skeleton, const struct policy *policy)
 			return error;
 	}
 	return 0;
+}
+
+/* Programs that this policy has no use for are left out. */
+static int choose_programs(struct stile_bpf *skeleton, const struct policy *policy)
+{
+	int error = bpf_program__set_autoload(skeleton->progs.stile_clock, false);
+
+	if (error == 0 && !policy->kernel.connections)
+		error = bpf_program__set_autoload(skeleton->progs.stile_sockops, false);
+	return error;
 }
 
 /* libbpf loads the program; the outer map's template is needed until it has. */
@@ -205,7 +218,7 @@ int loader_load(const struct policy *policy, const struct loader_kept *kept,
 	if (!loader->skeleton)
 		return -errno;
 	loader->skeleton->rodata_policy->policy = policy->kernel;
-	error = bpf_program__set_autoload(loader->skeleton->progs.stile_clock, false);
+	error = choose_programs(loader->skeleton, policy);
 	if (error == 0)
 		error = size_maps(loader->skeleton, policy);
 	if (error == 0)
@@ -265,6 +278,28 @@ static int each_table(const struct loader *loader,
 	return result;
 }
 
+/* All programs that were loaded. */
+static int each_program(const struct loader *loader,
+			int (*each)(const char *name, int fd, void *context), void *context)
+{
+	const struct stile_bpf *skeleton = loader->skeleton;
+	const struct {
+		const char *name;
+		const struct bpf_program *program;
+	} programs[] = {
+		{ "sockops", skeleton->progs.stile_sockops },
+		{ "xdp", skeleton->progs.stile_xdp },
+	};
+	int result = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(programs) && result == 0; i++) {
+		if (bpf_program__fd(programs[i].program) >= 0)
+			result = each(programs[i].name, bpf_program__fd(programs[i].program),
+				      context);
+	}
+	return result;
+}
+
 int loader_each(const struct loader *loader, int (*each)(const char *name, int fd, void *context),
 		void *context)
 {
@@ -276,7 +311,7 @@ int loader_each(const struct loader *loader, int (*each)(const char *name, int f
 		result = each(maps[i].name, bpf_map__fd(maps[i].map), context);
 	if (result == 0)
 		result = each_table(loader, each, context);
-	return result ? result : each("xdp", loader_program(loader), context);
+	return result ? result : each_program(loader, each, context);
 }
 
 int loader_attach(int program, uint32_t ifindex, enum stile_mode mode, int *ret_link)
@@ -289,73 +324,5 @@ int loader_attach(int program, uint32_t ifindex, enum stile_mode mode, int *ret_
 	if (link < 0)
 		return -errno;
 	*ret_link = link;
-	return 0;
-}
-
-/* The small program and what it needs, without the rest of the object. */
-static int load_clock(struct stile_bpf *skeleton)
-{
-	struct bpf_program *program;
-	struct bpf_map *map;
-	int error = 0;
-
-	bpf_object__for_each_program(program, skeleton->obj)
-	{
-		if (error == 0 && program != skeleton->progs.stile_clock)
-			error = bpf_program__set_autoload(program, false);
-	}
-	bpf_object__for_each_map(map, skeleton->obj)
-	{
-		if (error == 0 && !bpf_map__is_internal(map))
-			error = bpf_map__set_autocreate(map, false);
-	}
-	return error ? error : stile_bpf__load(skeleton);
-}
-
-static int sample_clock(const struct stile_bpf *skeleton, struct tick_fit *fit)
-{
-	char frame[ETH_ZLEN] = {};
-	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame, .data_size_in = sizeof(frame));
-	int program = bpf_program__fd(skeleton->progs.stile_clock);
-	struct tick_sample sample, first = {};
-
-	do {
-		if (bpf_prog_test_run_opts(program, &options) < 0)
-			return -errno;
-		sample.time = skeleton->bss->clock_sample.ktime;
-		sample.ticks = skeleton->bss->clock_sample.jiffies;
-		if (first.time == 0)
-			first = sample;
-		tick_add(fit, &sample);
-	} while (fit->edges < CLOCK_EDGES && sample.time - first.time < CLOCK_NS_MAX);
-	return fit->edges ? 0 : -ETIME;
-}
-
-static void skeleton_release(struct stile_bpf **skeleton)
-{
-	stile_bpf__destroy(*skeleton);
-}
-
-int loader_measure_clock(uint64_t *ret_tick, uint64_t *ret_tick_base)
-{
-	struct stile_bpf *skeleton __attribute__((cleanup(skeleton_release))) = NULL;
-	struct timespec tick;
-	struct tick_fit fit;
-	int error;
-
-	loader_messages_begin();
-	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) < 0)
-		return -errno;
-	tick_begin(&fit, (uint64_t)tick.tv_sec * 1000000000 + (uint64_t)tick.tv_nsec);
-	skeleton = stile_bpf__open();
-	if (!skeleton)
-		return -errno;
-	error = load_clock(skeleton);
-	if (error == 0)
-		error = sample_clock(skeleton, &fit);
-	if (error)
-		return error;
-	*ret_tick = fit.tick;
-	*ret_tick_base = tick_base(&fit);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The object file: opened, given its policy, loaded, and attached. The only place that includes
- * the skeleton. It does not know generations or pins; apply.h does.
+ * The object file: opened, given its policy, loaded, and attached. Only its files include the
+ * skeleton. It does not know generations or pins; apply.h does.
  */
 #ifndef STILE_LOADER_H
 #define STILE_LOADER_H
@@ -17,7 +17,9 @@ struct loader;
 /* Maps that live on from one load to the next; -1: make a new one. Borrowed. */
 struct loader_kept {
 	int packets, decisions, tables, replies, attempts, budget;
+	int connections, recounts, sockets;
 	int flows;			  /* where there are as many sets of them */
+	int holders;			  /* where they have kept their serial */
 	int limiters[STILE_LIMITERS_MAX]; /* bucket tables, by slot, where policy->tables says so */
 };
 

@@ -182,6 +182,7 @@ static int build_all(struct policy_build *build)
 	if (!build->config->n_listeners)
 		diag_warning(build->diag, (struct place){ 0 },
 			     "no listeners: nothing is protected");
+	policy_build_connections(build);
 	policy_build_limiters(build);
 	policy_build_queues(build);
 	policy_check_agents(build);

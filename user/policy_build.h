@@ -47,6 +47,13 @@ void policy_build_sessions(struct policy_build *build);
 /* From when on accept queues are watched (policy_queue.c). */
 void policy_build_queues(struct policy_build *build);
 
+/*
+ * Where connections are counted, and whose each slot is (policy_connections.c). A serial is a
+ * number that was given to nothing else since protection began.
+ */
+void policy_build_connections(struct policy_build *build);
+uint32_t policy_next_serial(struct policy_build *build);
+
 /* Which listener stands at which address and port. 0 or -ENOMEM. */
 int policy_build_ports(struct policy_build *build);
 

@@ -30,6 +30,7 @@
 #define STILE_ASKING_BITS 11
 #define STILE_ASKING (1 << STILE_ASKING_BITS) /* sets of clients whose SYNs are counted */
 #define STILE_ASKING_WAYS 8
+#define STILE_HOLDER_IPV6_PREFIX 64 /* leading bits that make one client of stile_holders */
 #define STILE_PORTS_PER_PAGE 256
 #define STILE_WINDOW_NS_MIN 1000000000ULL	  /* 1s */
 #define STILE_WINDOW_NS_MAX 3600000000000ULL	  /* 1h */
@@ -127,7 +128,8 @@ struct stile_listener {
 	__u32 backlog;		    /* that the service's sockets are to have; 0: their own */
 	__u8 accept_percent;	    /* accept_limit is this much of the queue's size; 0: a number */
 	__u8 backlog_exactly;	    /* 1: a longer one is made shorter */
-	__u8 reserved[6];
+	__u8 reserved[2];
+	__u32 serial; /* whose the slot is: new with every owner; 0: free */
 	/* Attachment slots, in the order of judgement; the program reads them as one word. */
 	__u16 judges[STILE_JUDGES_MAX] __attribute__((aligned(8)));
 	/* The interface's limiter when the packet comes in there; attachment slots. */
@@ -172,13 +174,19 @@ struct stile_policy {
 	__u64 flow_keys[STILE_FLOW_KEYS]; /* of the hash that finds sessions */
 	__u32 flow_sets;		  /* of stile_flows; 0: no limiter counts sessions */
 	__u32 max_sessions;
+	__u64 netns;	   /* cookie of the network namespace whose sockets count; 0: any */
+	__u32 serials;	   /* last number that was given to something new */
+	__u32 holders;	   /* serial of stile_holders */
+	__u32 max_clients; /* entries of stile_holders */
+	__u8 connections;  /* 1: open connections are counted */
+	__u8 reserved_too[3];
 	struct stile_budget budget;
 	struct stile_interface interfaces[STILE_INTERFACES_MAX];
 	struct stile_limiter limiters[STILE_LIMITERS_MAX];
 	struct stile_listener listeners[STILE_LISTENERS_MAX];
 	struct stile_attachment attachments[STILE_ATTACHMENTS_MAX];
 };
-STILE_SIZE(struct stile_policy, 72 + 16 + 88 + 24 + 16 * 24 + 64 * 112 + 256 * 96 + 1024 * 8);
+STILE_SIZE(struct stile_policy, 72 + 16 + 88 + 24 + 24 + 16 * 24 + 64 * 112 + 256 * 96 + 1024 * 8);
 
 /*
  * A set of buckets: one limiter's table is an array of these, and one set is two cache lines.
@@ -275,6 +283,53 @@ struct stile_source {
 	__u16 judges[STILE_JUDGES_MAX] __attribute__((aligned(8)));
 };
 STILE_SIZE(struct stile_source, 8);
+
+/*
+ * stile_connections (per-CPU array, by listener slot). Open are opened + seeded - closed, less what
+ * stile_recounts says. They change under the socket's lock, in connection.h.
+ */
+struct stile_connections {
+	__u64 opened;	/* handshakes that the service's side has finished */
+	__u64 seeded;	/* found open, by stile_seed */
+	__u64 closed;	/* of both, that are not open any more, or another listener's now */
+	__u64 overflow; /* that stile_holders had no room for */
+};
+STILE_SIZE(struct stile_connections, 32);
+
+/* stile_recounts (array, by listener slot): what the daemon put right. */
+struct stile_recount {
+	__s64 lost;  /* connections that closed unseen, less those that opened unseen */
+	__u64 times; /* that something had to be put right */
+};
+STILE_SIZE(struct stile_recount, 16);
+
+/* stile_holders (hash): how many connections of a listener are a client's. */
+struct stile_holder_key {
+	__u8 address[16]; /* masked: a whole IPv4 address, or STILE_HOLDER_IPV6_PREFIX bits */
+	__u32 listener;	  /* serial */
+	__u32 reserved;
+};
+STILE_SIZE(struct stile_holder_key, 24);
+
+struct stile_holder {
+	__u64 state; /* see bpf/holder.h */
+};
+STILE_SIZE(struct stile_holder, 8);
+
+/*
+ * stile_sockets (storage of sockets): a connection, and what it is counted in. Read and changed
+ * under the socket's lock alone.
+ */
+struct stile_socket {
+	__u8 address[16]; /* the client's */
+	__u64 opened;	  /* ns of CLOCK_MONOTONIC; of a seeded one: when it was found */
+	__u32 serial;	  /* of the listener that it is counted at; 0: at none */
+	__u32 holders;	  /* serial of stile_holders, where it is counted there; or 0 */
+	__u16 listener;	  /* slot */
+	__u8 seeded;	  /* 1: it was open before it could be counted */
+	__u8 reserved[5];
+};
+STILE_SIZE(struct stile_socket, 40);
 
 /* stile_control (array of one): what changes without a reload. */
 struct stile_control {

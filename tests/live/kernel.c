@@ -37,9 +37,20 @@ static void note(struct live_objects *objects, struct live_object object)
 	grown[objects->n++] = object;
 }
 
+static bool is_program(const char *name)
+{
+	static const char *const programs[] = { "xdp", "sockops", "seed" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+		if (strcmp(programs[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void note_pin(struct live_objects *objects, const char *path, const char *name)
 {
-	struct live_object object = { .is_program = strcmp(name, "xdp") == 0 };
+	struct live_object object = { .is_program = is_program(name) };
 	struct bpf_prog_info program = {};
 	struct bpf_map_info map = {};
 	__u32 size = object.is_program ? sizeof(program) : sizeof(map);

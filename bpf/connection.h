@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Open connections, per listener and per client. A socket's note says what it is counted in, so
+ * that it leaves just that, whatever the policy has become since. All of it happens under the
+ * socket's lock, so that a note needs no care; counters do.
+ */
+#ifndef STILE_BPF_CONNECTION_H
+#define STILE_BPF_CONNECTION_H
+
+#include "classify.h"
+#include "holder.h"
+#include "maps.h"
+
+#define CONNECTION_TRIES 8 /* at an entry that others change at the same time */
+
+/* How many connections @client holds at the listener. For the policy in force. */
+static __always_inline __u64 connection_held(__u32 listener, const struct address *client)
+{
+	struct stile_holder_key key;
+	struct stile_holder *holder;
+
+	holder_key(client, policy.listeners[listener & (STILE_LISTENERS_MAX - 1)].serial, &key);
+	holder = bpf_map_lookup_elem(&stile_holders, &key);
+	return holder ? holder_open(load_once(holder->state)) : 0;
+}
+
+/* One more for @key; false: there is no room, or the entry is being deleted. */
+static __always_inline bool connection_hold_once(const struct stile_holder_key *key)
+{
+	struct stile_holder first = { .state = holder_first(key) }, *holder;
+	__u64 state;
+
+	holder = bpf_map_lookup_elem(&stile_holders, key);
+	if (!holder)
+		return bpf_map_update_elem(&stile_holders, key, &first, BPF_NOEXIST) == 0;
+	state = load_once(holder->state);
+	return holder_lives(state, key) &&
+	       __sync_val_compare_and_swap(&holder->state, state,
+					   holder_with(state, holder_open(state) + 1)) == state;
+}
+
+/* 1: the client's entry counts it. */
+shared_function int connection_hold(const struct stile_holder_key *key)
+{
+	int i;
+
+	if (!key)
+		return 0;
+	for (i = 0; i < CONNECTION_TRIES; i++) {
+		if (connection_hold_once(key))
+			return 1;
+	}
+	return 0;
+}
+
+/* True: done, or there is nothing to be done. */
+static __always_inline bool connection_release_once(const struct stile_holder_key *key)
+{
+	struct stile_holder *holder = bpf_map_lookup_elem(&stile_holders, key);
+	__u64 state, next;
+
+	if (!holder)
+		return true;
+	state = load_once(holder->state);
+	if (!holder_lives(state, key))
+		return true;
+	next = holder_with(state, holder_open(state) - 1);
+	if (__sync_val_compare_and_swap(&holder->state, state, next) != state)
+		return false;
+	if (holder_open(next) == 0)
+		bpf_map_delete_elem(&stile_holders, key);
+	return true;
+}
+
+/* One that is lost to a crowd of others is found by the recount. */
+shared_function int connection_release(const struct stile_holder_key *key)
+{
+	int i;
+
+	if (!key)
+		return 0;
+	for (i = 0; i < CONNECTION_TRIES; i++) {
+		if (connection_release_once(key))
+			return 1;
+	}
+	return 0;
+}
+
+/* The counters of the listener that is @serial, wherever it is counted; NULL: it is no more. */
+static __always_inline struct stile_connections *connection_counters(__u32 listener, __u32 serial)
+{
+	if (listener >= STILE_LISTENERS_MAX || policy.listeners[listener].serial != serial)
+		return NULL;
+	return bpf_map_lookup_elem(&stile_connections, &listener);
+}
+
+/* Whether @note is counted in all that the policy in force counts a connection of @listener in. */
+static __always_inline bool connection_is_counted(const struct stile_socket *note, __u32 listener)
+{
+	return note->serial && note->listener == listener &&
+	       note->serial == policy.listeners[listener & (STILE_LISTENERS_MAX - 1)].serial &&
+	       note->holders == policy.holders;
+}
+
+/* Counts the client of @note, where it is not yet. */
+static __always_inline void connection_count_client(struct stile_socket *note)
+{
+	struct stile_connections *counters;
+	struct stile_holder_key key;
+	struct address client;
+
+	if (note->holders == policy.holders)
+		return;
+	__builtin_memcpy(&client, note->address, sizeof(client));
+	holder_key(&client, note->serial, &key);
+	if (connection_hold(&key)) {
+		note->holders = policy.holders;
+		return;
+	}
+	note->holders = 0;
+	counters = connection_counters(note->listener, note->serial);
+	if (counters)
+		counters->overflow++;
+}
+
+/* Takes @note out of everything that it is counted in. */
+static __always_inline void connection_leave(struct stile_socket *note)
+{
+	struct stile_connections *counters;
+	struct stile_holder_key key;
+	struct address client;
+
+	if (note->serial == 0)
+		return;
+	counters = connection_counters(note->listener, note->serial);
+	if (counters)
+		counters->closed++;
+	if (note->holders && note->holders == policy.holders) {
+		__builtin_memcpy(&client, note->address, sizeof(client));
+		holder_key(&client, note->serial, &key);
+		connection_release(&key);
+	}
+	note->serial = 0;
+	note->holders = 0;
+}
+
+/* Counts the socket of @note at @listener; @pkt is as a packet of its client. */
+static __always_inline void connection_enter(const struct pkt *pkt, __u32 listener,
+					     struct stile_socket *note)
+{
+	struct stile_connections *counters;
+
+	listener &= STILE_LISTENERS_MAX - 1;
+	__builtin_memcpy(note->address, &pkt->source, sizeof(note->address));
+	note->listener = listener;
+	note->serial = policy.listeners[listener].serial;
+	counters = connection_counters(listener, note->serial);
+	if (counters && note->seeded)
+		counters->seeded++;
+	else if (counters)
+		counters->opened++;
+	connection_count_client(note);
+}
+
+#endif /* STILE_BPF_CONNECTION_H */
