@@ -13,6 +13,7 @@
 #include <bpf/bpf.h>
 
 #include "apply.h"
+#include "apply_cgroup.h"
 #include "apply_interfaces.h"
 #include "apply_links.h"
 #include "apply_previous.h"
@@ -35,6 +36,7 @@ struct apply {
 	struct policy policy;
 	struct loader *loader;
 	struct apply_links links;
+	struct apply_cgroup cgroup;
 	struct apply_tables tables;
 };
 
@@ -158,10 +160,19 @@ static int swap(struct apply *apply)
 			       apply->diag);
 	if (error)
 		return error;
+	error = apply_cgroup_do(apply->pins, &apply->cgroup, loader_sockops(apply->loader),
+				apply->diag);
+	if (error) {
+		apply_cgroup_undo(apply->pins, &apply->cgroup, apply->diag);
+		apply_links_undo(apply->pins, &apply->links, apply->diag);
+		return error;
+	}
 	apply_tables_catch_up(&apply->tables);
 	error = pins_switch(apply->pins, apply->policy.kernel.generation);
-	if (error)
+	if (error) {
+		apply_cgroup_undo(apply->pins, &apply->cgroup, apply->diag);
 		apply_links_undo(apply->pins, &apply->links, apply->diag);
+	}
 	return report(apply, "put the new generation in force", error);
 }
 
@@ -175,6 +186,10 @@ static void tidy(struct apply *apply)
 	error = apply_links_prune(apply->pins, &apply->links);
 	if (error)
 		diag_warning(apply->diag, nowhere, "detach from interfaces no longer named: %s",
+			     strerror(-error));
+	error = apply_cgroup_prune(apply->pins, &apply->cgroup);
+	if (error)
+		diag_warning(apply->diag, nowhere, "detach from the cgroup before: %s",
 			     strerror(-error));
 	error = pins_remove_others(apply->pins, apply->policy.kernel.generation);
 	if (error)
@@ -222,6 +237,9 @@ static int prepare(struct apply *apply)
 		error = apply_interfaces_look_up(apply->pins, &apply->config, apply->diag,
 						 &apply->policy.kernel);
 	if (error == 0)
+		error = apply_cgroup_find(apply->pins, &apply->config, apply->diag,
+					  &apply->policy.kernel, &apply->cgroup);
+	if (error == 0)
 		error = apply_links_find(apply->pins, &apply->previous.policy,
 					 &apply->policy.kernel, apply->diag, &apply->links);
 	return error;
@@ -251,6 +269,7 @@ static void apply_release(struct apply **apply)
 	if (!*apply)
 		return;
 	apply_links_release(&(*apply)->links);
+	apply_cgroup_release(&(*apply)->cgroup);
 	apply_tables_release(&(*apply)->tables);
 	loader_free((*apply)->loader);
 	policy_release(&(*apply)->policy);
@@ -271,6 +290,9 @@ int apply_config(const struct pins *pins, const struct config *config, struct di
 	apply->pins = pins;
 	apply->diag = diag;
 	apply->config = *config;
+	apply->cgroup = (struct apply_cgroup){
+		.directory = -1, .before = -1, .program_before = -1, .now = -1
+	};
 	memset(&apply->previous.kept, -1, sizeof(apply->previous.kept));
 	lock = pins_lock(pins);
 	if (lock == -ETIMEDOUT)
@@ -305,5 +327,7 @@ int apply_detach(const struct pins *pins)
 	if (lock < 0)
 		return lock;
 	error = apply_links_prune(pins, NULL);
+	if (error == 0)
+		error = apply_cgroup_detach(pins);
 	return error ? error : pins_remove_all(pins);
 }

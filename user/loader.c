@@ -326,3 +326,20 @@ int loader_attach(int program, uint32_t ifindex, enum stile_mode mode, int *ret_
 	*ret_link = link;
 	return 0;
 }
+
+int loader_sockops(const struct loader *loader)
+{
+	int program = bpf_program__fd(loader->skeleton->progs.stile_sockops);
+
+	return program < 0 ? -1 : program;
+}
+
+int loader_attach_cgroup(int program, int directory, int *ret_link)
+{
+	int link = bpf_link_create(program, directory, BPF_CGROUP_SOCK_OPS, NULL);
+
+	if (link < 0)
+		return -errno;
+	*ret_link = link;
+	return 0;
+}

@@ -50,6 +50,12 @@ int loader_each(const struct loader *loader, int (*each)(const char *name, int f
 /* Attaches a program's fd to @ifindex in @mode (native or generic). *ret_link is the caller's. */
 int loader_attach(int program, uint32_t ifindex, enum stile_mode mode, int *ret_link);
 
+/* The program for the sockets of a cgroup, borrowed; -1: it is not loaded. */
+int loader_sockops(const struct loader *loader);
+
+/* Attaches it to the cgroup2 directory @directory. *ret_link is the caller's. */
+int loader_attach_cgroup(int program, int directory, int *ret_link);
+
 /* The tick and its base for struct policy_machine, measured with a small program. 0 or -errno. */
 int loader_measure_clock(uint64_t *ret_tick, uint64_t *ret_tick_base);
 

@@ -165,6 +165,56 @@ static void render_sessions(const struct snapshot *snapshot, FILE *out)
 	fprintf(out, "stile_sessions_full_total %llu\n", sessions->stats.full);
 }
 
+struct listener_metric {
+	const char *name, *type, *help;
+	uint64_t (*value)(const struct snapshot *snapshot, size_t slot);
+};
+
+static uint64_t listener_open(const struct snapshot *snapshot, size_t slot)
+{
+	return snapshot->connections[slot].open;
+}
+
+static uint64_t listener_opened(const struct snapshot *snapshot, size_t slot)
+{
+	return snapshot->connections[slot].opened;
+}
+
+static uint64_t listener_overflow(const struct snapshot *snapshot, size_t slot)
+{
+	return snapshot->connections[slot].overflow;
+}
+
+static uint64_t listener_recounted(const struct snapshot *snapshot, size_t slot)
+{
+	return snapshot->connections[slot].recounted;
+}
+
+static void render_connections(const struct snapshot *snapshot, FILE *out)
+{
+	static const struct listener_metric metrics[] = {
+		{ "stile_connections", "gauge", "Open TCP connections.", listener_open },
+		{ "stile_connections_opened_total", "counter",
+		  "TCP connections that were established.", listener_opened },
+		{ "stile_connections_overflow_total", "counter",
+		  "TCP connections whose client is not counted: max_clients was reached.",
+		  listener_overflow },
+		{ "stile_connections_recounted_total", "counter",
+		  "Times that a count of connections had to be put right.", listener_recounted },
+	};
+
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
+		head(out, metrics[i].name, metrics[i].type, metrics[i].help);
+		for (size_t slot = 1; slot < STILE_LISTENERS_MAX; slot++) {
+			if (!snapshot_counts_connections(snapshot, slot))
+				continue;
+			fprintf(out, "%s{", metrics[i].name);
+			label(out, "listener", snapshot->policy.listeners[slot].name);
+			fprintf(out, "} %" PRIu64 "\n", metrics[i].value(snapshot, slot));
+		}
+	}
+}
+
 static void render_replies(const struct snapshot *snapshot, FILE *out)
 {
 	head(out, "stile_replies_total", "counter", "Answers given in the service's place.");
@@ -227,6 +277,7 @@ void metrics_render(const struct snapshot *snapshot, const struct metrics_daemon
 	render_limiters(snapshot, out);
 	render_levels(snapshot, out);
 	render_sessions(snapshot, out);
+	render_connections(snapshot, out);
 	render_packets(snapshot, out);
 	render_replies(snapshot, out);
 	if (daemon)

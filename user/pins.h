@@ -4,6 +4,8 @@
  *
  *   /sys/fs/bpf/stile/INSTANCE/link-IFACE      the attachment of an interface
  *   /sys/fs/bpf/stile/INSTANCE/mode-IFACE -> generic   how it is attached, for whoever asks
+ *   /sys/fs/bpf/stile/INSTANCE/cgroup          the attachment of a cgroup
+ *   /sys/fs/bpf/stile/INSTANCE/cgroup-path -> /sys/fs/cgroup   which cgroup that is
  *   /sys/fs/bpf/stile/INSTANCE/gen-N/          program, policy and maps of one load
  *   /sys/fs/bpf/stile/INSTANCE/gen-N/limiter-NAME   a bucket table; goes on from gen to gen
  *   /sys/fs/bpf/stile/INSTANCE/current -> gen-N    switched by rename
@@ -24,6 +26,8 @@
 #define PINS_RUN "/run/stile"
 #define PINS_LINK "link-"
 #define PINS_MODE "mode-"
+#define PINS_CGROUP "cgroup"
+#define PINS_CGROUP_PATH PINS_CGROUP "-path"
 #define PINS_MODE_SIZE 16 /* bytes of a mode's name, its NUL included */
 #define PINS_GENERATION "gen-"
 
@@ -57,6 +61,7 @@ int pins_path(const struct pins *pins, uint64_t generation, const char *name,
 	      char ret_path[PATH_MAX]);
 int pins_path_link(const struct pins *pins, const char *ifname, char ret_path[PATH_MAX]);
 int pins_path_mode(const struct pins *pins, const char *ifname, char ret_path[PATH_MAX]);
+int pins_path_cgroup(const struct pins *pins, char ret_path[PATH_MAX]);
 
 /* The number of the generation in force. 0, or -ENOENT where there is none, or negative errno. */
 int pins_current(const struct pins *pins, uint64_t *ret_generation);
@@ -91,6 +96,11 @@ int pins_read_mode(const struct pins *pins, const char *ifname, char ret_mode[PI
 
 /* Removes the pin of a link, and what is noted of it. 0, also where there is none. */
 int pins_remove_link(const struct pins *pins, const char *ifname);
+
+/* The same of the directory that is attached to. */
+int pins_note_cgroup(const struct pins *pins, const char *directory);
+int pins_read_cgroup(const struct pins *pins, char ret_directory[PATH_MAX]);
+int pins_remove_cgroup(const struct pins *pins);
 
 /*
  * Gives all of it to a user, with the folders that the instance shares with others. Without a

@@ -14,6 +14,7 @@
 
 #include "names.h"
 #include "snapshot.h"
+#include "snapshot_connections.h"
 #include "snapshot_levels.h"
 #include "snapshot_maps.h"
 #include "snapshot_sessions.h"
@@ -249,6 +250,8 @@ static int read_counters(const struct pins *pins, struct snapshot *snapshot)
 	if (r == 0)
 		r = snapshot_levels_read(pins, snapshot);
 	if (r == 0)
+		r = snapshot_connections_read(pins, snapshot);
+	if (r == 0)
 		r = read_list(snapshot, pins, "trusted", &snapshot->trusted, &snapshot->n_trusted);
 	if (r == 0)
 		r = read_list(snapshot, pins, "blocked", &snapshot->blocked, &snapshot->n_blocked);
@@ -304,6 +307,14 @@ bool snapshot_is_unattended(const struct snapshot *snapshot)
 {
 	return snapshot->policy.watchdog != STILE_WATCHDOG_KEEP &&
 	       snapshot->silence > snapshot->policy.watchdog_after;
+}
+
+bool snapshot_counts_connections(const struct snapshot *snapshot, size_t slot)
+{
+	const struct stile_listener *listener = &snapshot->policy.listeners[slot];
+
+	return snapshot->policy.connections && *listener->name &&
+	       listener->protocol == STILE_PROTOCOL_TCP;
 }
 
 void snapshot_free(struct snapshot *snapshot)

@@ -6,6 +6,7 @@
 #ifndef STILE_SNAPSHOT_H
 #define STILE_SNAPSHOT_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,6 +34,19 @@ struct snapshot_sessions {
 	struct stile_table_stats stats;
 };
 
+/* TCP connections of a listener. */
+struct snapshot_connections {
+	uint64_t open;
+	uint64_t opened;    /* ever, since protection began */
+	uint64_t overflow;  /* whose client is not counted */
+	uint64_t recounted; /* times that the count had to be put right */
+};
+
+struct snapshot_cgroup {
+	bool attached;
+	char path[PATH_MAX]; /* "": nothing is to be attached */
+};
+
 struct snapshot_listed {
 	struct prefix prefix;
 	struct stile_listed entry;
@@ -47,6 +61,8 @@ struct snapshot {
 	struct stile_replies replies;
 	struct snapshot_sessions sessions;
 	struct stile_level levels[STILE_LISTENERS_MAX];
+	struct snapshot_cgroup cgroup; /* whose connections are counted */
+	struct snapshot_connections connections[STILE_LISTENERS_MAX];
 	uint64_t silence; /* ns since the daemon was heard of */
 	struct snapshot_listed *trusted, *blocked;
 	size_t n_trusted, n_blocked;
@@ -67,6 +83,9 @@ bool snapshot_is_unattended(const struct snapshot *snapshot);
 
 /* The service level of the listener in @slot; -1: nobody knows it now. */
 int snapshot_level(const struct snapshot *snapshot, uint32_t slot);
+
+/* Whether the open connections of the listener in @slot are counted. */
+bool snapshot_counts_connections(const struct snapshot *snapshot, size_t slot);
 
 /* One client of one limiter. */
 struct snapshot_client {

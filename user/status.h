@@ -26,9 +26,10 @@ struct status {
 /* 0 or -ENOMEM. */
 int status_print(const struct status *status, FILE *out);
 
-/* status_load.c: one of its tables; and what ends each: 0 or -ENOMEM. */
+/* Two of its tables; and what ends each: 0 or -ENOMEM. */
 struct table_print;
 int status_print_load(const struct status *status, FILE *out);
+int status_print_connections(const struct status *status, FILE *out);
 int status_print_finish(struct table_print *table, FILE *out);
 
 /* NULL where there is no memory for it. */

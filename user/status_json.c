@@ -90,6 +90,27 @@ static json_t *level_json(const struct status *status, uint32_t listener)
 	return level < 0 ? json_null() : json_integer(level);
 }
 
+/* null: they are not counted. */
+static json_t *connections_json(const struct snapshot *snapshot, size_t slot)
+{
+	const struct snapshot_connections *connections = &snapshot->connections[slot];
+
+	if (!snapshot_counts_connections(snapshot, slot))
+		return json_null();
+	return json_pack("{sI, sI, sI, sI}", "open", (json_int_t)connections->open, "opened_total",
+			 (json_int_t)connections->opened, "overflow_total",
+			 (json_int_t)connections->overflow, "recounted_total",
+			 (json_int_t)connections->recounted);
+}
+
+/* null: nothing is attached, nor to be. */
+static json_t *cgroup_json(const struct snapshot_cgroup *cgroup)
+{
+	if (!*cgroup->path)
+		return json_null();
+	return json_pack("{ss, sb}", "path", cgroup->path, "attached", cgroup->attached);
+}
+
 static json_t *listeners_json(const struct status *status)
 {
 	const struct stile_policy *policy = &status->snapshot->policy;
@@ -101,12 +122,13 @@ static json_t *listeners_json(const struct status *status)
 		if (!*listener->name)
 			continue;
 		reading_append(&array,
-			       json_pack("{ss, ss, so, so, so, so}", "listener", listener->name,
+			       json_pack("{ss, ss, so, so, so, so, so}", "listener", listener->name,
 					 "protocol", policy_protocol_names[listener->protocol],
 					 "ports", ports_json(status, i), "limiters",
 					 limiter_names(policy, listener->judges), "sources",
 					 sources_json(status, i), "service_level",
-					 level_json(status, i)));
+					 level_json(status, i), "connections",
+					 connections_json(status->snapshot, i)));
 	}
 	return array;
 }
@@ -248,16 +270,17 @@ json_t *status_json(const struct status *status)
 	if (gmtime_r(&status->since, &utc))
 		strftime(since, sizeof(since), "%FT%TZ", &utc);
 	return json_pack(
-		"{ss, ss, sb, sI, ss, so, s{ss, so, so, sb}, so, so, so, so, so, so, so, so, so}",
+		"{ss, ss, sb, sI, ss, so, s{ss, so, so, sb}, so, so, so, so, so, so, so, so, so, so}",
 		"version", STILE_VERSION, "instance", status->instance, "enabled",
 		snapshot->policy.enabled, "generation", (json_int_t)snapshot->policy.generation,
 		"since", since, "uptime_seconds", reading_seconds(status->uptime), "watchdog",
 		"then", policy_watchdog_names[snapshot->policy.watchdog], "after_seconds",
 		reading_seconds(snapshot->policy.watchdog_after), "silence_seconds",
 		reading_seconds(snapshot->silence), "bites", snapshot_is_unattended(snapshot),
-		"interfaces", interfaces_json(status), "listeners", listeners_json(status),
-		"limiters", limiters_json(snapshot), "decisions", decisions_json(snapshot),
-		"packets", packets_json(snapshot), "sessions", sessions_json(snapshot), "replies",
+		"interfaces", interfaces_json(status), "cgroup", cgroup_json(&snapshot->cgroup),
+		"listeners", listeners_json(status), "limiters", limiters_json(snapshot),
+		"decisions", decisions_json(snapshot), "packets", packets_json(snapshot),
+		"sessions", sessions_json(snapshot), "replies",
 		counts_json(labels_reply, snapshot->replies.count, _STILE_REPLY_MAX), "trusted",
 		list_json(snapshot->trusted, snapshot->n_trusted, snapshot->now), "blocked",
 		list_json(snapshot->blocked, snapshot->n_blocked, snapshot->now));
