@@ -78,7 +78,8 @@ $(O)/test-unit-clang: $(call objs,clang,$(wildcard tests/unit/*.c)) $(O)/clang/t
 	$(call say,LINK)$(CLANG) $(SANITIZE) $^ $(LDLIBS) $(CUNIT) -o $@
 $(O)/test-prog: $(call objs,asan,$(wildcard tests/prog/*.c) user/loader.c) $(O)/asan/tests.a $(O)/asan/lib.a
 	$(call say,LINK)$(CC) $(SANITIZE) $^ $(LDLIBS) $(CUNIT) -o $@
-$(O)/test-live: $(call objs,plain,$(wildcard tests/live/*.c) user/sandbox.c) $(O)/plain/tests.a
+$(O)/test-live: $(call objs,plain,$(wildcard tests/live/*.c) user/sandbox.c user/cgroup.c) \
+		$(O)/plain/tests.a
 	$(call say,LINK)$(CC) $(CFLAGS) $^ $(LDLIBS) $(CUNIT) -o $@
 $(O)/fuzz/%: $(O)/clang/tests/fuzz/%.o $(O)/clang/lib.a
 	@mkdir -p $(@D)

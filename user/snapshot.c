@@ -14,7 +14,6 @@
 
 #include "names.h"
 #include "snapshot.h"
-#include "snapshot_connections.h"
 #include "snapshot_levels.h"
 #include "snapshot_maps.h"
 #include "snapshot_sessions.h"
@@ -307,14 +306,6 @@ bool snapshot_is_unattended(const struct snapshot *snapshot)
 {
 	return snapshot->policy.watchdog != STILE_WATCHDOG_KEEP &&
 	       snapshot->silence > snapshot->policy.watchdog_after;
-}
-
-bool snapshot_counts_connections(const struct snapshot *snapshot, size_t slot)
-{
-	const struct stile_listener *listener = &snapshot->policy.listeners[slot];
-
-	return snapshot->policy.connections && *listener->name &&
-	       listener->protocol == STILE_PROTOCOL_TCP;
 }
 
 void snapshot_free(struct snapshot *snapshot)

@@ -6,7 +6,6 @@
 #ifndef STILE_SNAPSHOT_H
 #define STILE_SNAPSHOT_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +14,7 @@
 
 #include "pins.h"
 #include "prefix.h"
+#include "snapshot_connections.h"
 
 struct snapshot_interface {
 	bool attached;
@@ -32,19 +32,6 @@ struct snapshot_limiter {
 struct snapshot_sessions {
 	uint64_t open, held;
 	struct stile_table_stats stats;
-};
-
-/* TCP connections of a listener. */
-struct snapshot_connections {
-	uint64_t open;
-	uint64_t opened;    /* ever, since protection began */
-	uint64_t overflow;  /* whose client is not counted */
-	uint64_t recounted; /* times that the count had to be put right */
-};
-
-struct snapshot_cgroup {
-	bool attached;
-	char path[PATH_MAX]; /* "": nothing is to be attached */
 };
 
 struct snapshot_listed {
@@ -83,9 +70,6 @@ bool snapshot_is_unattended(const struct snapshot *snapshot);
 
 /* The service level of the listener in @slot; -1: nobody knows it now. */
 int snapshot_level(const struct snapshot *snapshot, uint32_t slot);
-
-/* Whether the open connections of the listener in @slot are counted. */
-bool snapshot_counts_connections(const struct snapshot *snapshot, size_t slot);
 
 /* One client of one limiter. */
 struct snapshot_client {

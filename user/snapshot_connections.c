@@ -8,7 +8,7 @@
 
 #include <bpf/bpf.h>
 
-#include "snapshot_connections.h"
+#include "snapshot.h"
 #include "snapshot_maps.h"
 #include "util.h"
 
@@ -24,6 +24,14 @@ struct snapshot_connections snapshot_connections_of(const struct stile_connectio
 		.overflow = counters->overflow,
 		.recounted = recount->times,
 	};
+}
+
+bool snapshot_counts_connections(const struct snapshot *snapshot, size_t slot)
+{
+	const struct stile_listener *listener = &snapshot->policy.listeners[slot];
+
+	return snapshot->policy.connections && *listener->name &&
+	       listener->protocol == STILE_PROTOCOL_TCP;
 }
 
 static int read_cgroup(const struct pins *pins, struct snapshot_cgroup *ret_cgroup)

@@ -1,15 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Open connections, as the kernel side has counted them; for snapshot.c alone. */
+/* The part of a snapshot that is about open connections. */
 #ifndef STILE_SNAPSHOT_CONNECTIONS_H
 #define STILE_SNAPSHOT_CONNECTIONS_H
 
-#include "snapshot.h"
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <stile/abi.h>
+
+#include "pins.h"
+
+struct snapshot;
+
+/* TCP connections of a listener. */
+struct snapshot_connections {
+	uint64_t open;
+	uint64_t opened;    /* ever, since protection began */
+	uint64_t overflow;  /* whose client is not counted */
+	uint64_t recounted; /* times that the count had to be put right */
+};
+
+struct snapshot_cgroup {
+	bool attached;
+	char path[PATH_MAX]; /* "": nothing is to be attached */
+};
+
+/* Whether the open connections of the listener in @slot are counted. */
+bool snapshot_counts_connections(const struct snapshot *snapshot, size_t slot);
 
 /* What the counters of one listener come to; pure. */
 struct snapshot_connections snapshot_connections_of(const struct stile_connections *counters,
 						    const struct stile_recount *recount);
 
-/* Fills snapshot->connections and snapshot->cgroup. 0 or negative errno. */
+/* For snapshot.c alone: fills snapshot->connections and snapshot->cgroup. 0 or negative errno. */
 int snapshot_connections_read(const struct pins *pins, struct snapshot *snapshot);
 
 #endif /* STILE_SNAPSHOT_CONNECTIONS_H */

@@ -270,7 +270,8 @@ json_t *status_json(const struct status *status)
 	if (gmtime_r(&status->since, &utc))
 		strftime(since, sizeof(since), "%FT%TZ", &utc);
 	return json_pack(
-		"{ss, ss, sb, sI, ss, so, s{ss, so, so, sb}, so, so, so, so, so, so, so, so, so, so}",
+		"{ss, ss, sb, sI, ss, so, s{ss, so, so, sb}, so, so, so, so, so, so, so, so, so, "
+		"so}",
 		"version", STILE_VERSION, "instance", status->instance, "enabled",
 		snapshot->policy.enabled, "generation", (json_int_t)snapshot->policy.generation,
 		"since", since, "uptime_seconds", reading_seconds(status->uptime), "watchdog",

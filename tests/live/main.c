@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "enclosure.h"
 #include "live.h"
 
 #define LOCK "/run/stile-test-live.lock"
@@ -86,15 +87,19 @@ int main(int argc, char **argv)
 	child = fork();
 	if (child == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (!enclosure_begin()) {
+			perror("a cgroup of the tests");
+			exit(EXIT_FAILURE);
+		}
 		exit(check_main(argc, argv));
 	}
 	(void)signal(SIGTERM, on_signal);
 	(void)signal(SIGINT, on_signal);
 	code = wait_for_tests();
 	processes = end_orphans();
-	others = live_sweep();
+	others = live_sweep() + enclosure_end();
 	if (processes || others) {
-		printf("FAILED: left behind: %d processes, %d namespaces, pins or files\n",
+		printf("FAILED: left behind: %d processes, %d namespaces, pins, cgroups or files\n",
 		       processes, others);
 		code = EXIT_FAILURE;
 	}

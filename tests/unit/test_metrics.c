@@ -40,6 +40,8 @@ static void fill(struct snapshot *snapshot)
 	snapshot->interfaces[0].packets.count[STILE_VERDICT_REPLY][STILE_REASON_LIMITED] = 80;
 	snapshot->limiters[SLOT_CLIENT].keys = 12;
 	snapshot->sessions = (struct snapshot_sessions){ 17, 4, { 5, 6 } };
+	policy->connections = 1;
+	snapshot->connections[SLOT_WEB] = (struct snapshot_connections){ 7, 90, 2, 1 };
 	snapshot->limiters[SLOT_CLIENT].stats.evicted = 3;
 	snapshot->limiters[SLOT_EDGE].stats.full = 4;
 	snapshot->decisions[3].count[STILE_DECISION_ALLOWED] = 20;
@@ -174,6 +176,23 @@ static const struct {
 	  "datagram.\n"
 	  "# TYPE stile_sessions_full_total counter\n"
 	  "stile_sessions_full_total 6\n" },
+	{ "stile_connections", "# HELP stile_connections Open TCP connections.\n"
+			       "# TYPE stile_connections gauge\n"
+			       "stile_connections{listener=\"web\"} 7\n" },
+	{ "stile_connections_opened_total",
+	  "# HELP stile_connections_opened_total TCP connections that were established.\n"
+	  "# TYPE stile_connections_opened_total counter\n"
+	  "stile_connections_opened_total{listener=\"web\"} 90\n" },
+	{ "stile_connections_overflow_total",
+	  "# HELP stile_connections_overflow_total TCP connections whose client is not counted: "
+	  "max_clients was reached.\n"
+	  "# TYPE stile_connections_overflow_total counter\n"
+	  "stile_connections_overflow_total{listener=\"web\"} 2\n" },
+	{ "stile_connections_recounted_total",
+	  "# HELP stile_connections_recounted_total Times that a count of connections had to be "
+	  "put right.\n"
+	  "# TYPE stile_connections_recounted_total counter\n"
+	  "stile_connections_recounted_total{listener=\"web\"} 1\n" },
 	{ "stile_config_reloads_total",
 	  "# HELP stile_config_reloads_total Reloads of the configuration.\n"
 	  "# TYPE stile_config_reloads_total counter\n"
