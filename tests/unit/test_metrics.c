@@ -178,21 +178,25 @@ static const struct {
 	  "stile_sessions_full_total 6\n" },
 	{ "stile_connections", "# HELP stile_connections Open TCP connections.\n"
 			       "# TYPE stile_connections gauge\n"
-			       "stile_connections{listener=\"web\"} 7\n" },
+			       "stile_connections{listener=\"web\"} 7\n"
+			       "stile_connections{listener=\"old\"} 0\n" },
 	{ "stile_connections_opened_total",
 	  "# HELP stile_connections_opened_total TCP connections that were established.\n"
 	  "# TYPE stile_connections_opened_total counter\n"
-	  "stile_connections_opened_total{listener=\"web\"} 90\n" },
+	  "stile_connections_opened_total{listener=\"web\"} 90\n"
+	  "stile_connections_opened_total{listener=\"old\"} 0\n" },
 	{ "stile_connections_overflow_total",
 	  "# HELP stile_connections_overflow_total TCP connections whose client is not counted: "
 	  "max_clients was reached.\n"
 	  "# TYPE stile_connections_overflow_total counter\n"
-	  "stile_connections_overflow_total{listener=\"web\"} 2\n" },
+	  "stile_connections_overflow_total{listener=\"web\"} 2\n"
+	  "stile_connections_overflow_total{listener=\"old\"} 0\n" },
 	{ "stile_connections_recounted_total",
 	  "# HELP stile_connections_recounted_total Times that a count of connections had to be "
 	  "put right.\n"
 	  "# TYPE stile_connections_recounted_total counter\n"
-	  "stile_connections_recounted_total{listener=\"web\"} 1\n" },
+	  "stile_connections_recounted_total{listener=\"web\"} 1\n"
+	  "stile_connections_recounted_total{listener=\"old\"} 0\n" },
 	{ "stile_config_reloads_total",
 	  "# HELP stile_config_reloads_total Reloads of the configuration.\n"
 	  "# TYPE stile_config_reloads_total counter\n"
