@@ -13,23 +13,11 @@
 #include "socket.h"
 #include "watchdog.h"
 
-/* Of the kernel's own structs, what is read; where it lies, the kernel's BTF tells at load. */
-struct sock {
-	__u32 sk_ack_backlog;
-	__u32 sk_max_ack_backlog;
-} __attribute__((preserve_access_index));
-
-struct inet_sock {
-	struct sock sk;
-} __attribute__((preserve_access_index));
-
-struct inet_connection_sock {
-	struct inet_sock icsk_inet;
-} __attribute__((preserve_access_index));
-
-struct tcp_sock {
-	struct inet_connection_sock inet_conn;
-} __attribute__((preserve_access_index));
+/* A field of the kernel's socket; where it lies is a constant of this load. */
+static __always_inline __u32 accept_field(const struct tcp_sock *socket, __u32 offset)
+{
+	return *(const volatile __u32 *)((const char *)socket + offset);
+}
 
 /* False where no socket listens there. */
 static __always_inline bool accept_read(struct xdp_md *ctx, const struct pkt *pkt,
@@ -43,8 +31,8 @@ static __always_inline bool accept_read(struct xdp_md *ctx, const struct pkt *pk
 	if (socket->state == BPF_TCP_LISTEN)
 		listening = bpf_skc_to_tcp_sock(socket);
 	if (listening) {
-		ret_queue->length = listening->inet_conn.icsk_inet.sk.sk_ack_backlog;
-		ret_queue->backlog = listening->inet_conn.icsk_inet.sk.sk_max_ack_backlog;
+		ret_queue->length = accept_field(listening, policy.queue_length);
+		ret_queue->backlog = accept_field(listening, policy.queue_backlog);
 	}
 	bpf_sk_release(socket);
 	return listening;
@@ -93,7 +81,7 @@ __attribute__((noinline)) int accept_sheds(struct xdp_md *ctx, const struct pkt 
 		&policy.listeners[listener & (STILE_LISTENERS_MAX - 1)];
 	struct queue_state queue;
 
-	if (!pkt || !accept_read(ctx, pkt, &queue))
+	if (!policy.accept_limits || !pkt || !accept_read(ctx, pkt, &queue))
 		return false;
 	if (queue.length < queue_threshold(&queue, limits->accept_limit, limits->accept_percent))
 		return false;

@@ -12,8 +12,10 @@ files=$(find user -name 'config*.c' -o -name 'policy*.c' -o -name 'review*.c' -o
 	-o -name 'cmd_check_host.c' | sort)
 
 # What no file can bring about: memory that runs out, a message that libyaml has not got yet, names
-# of the slots that a policy in force takes, and more different ports than a machine can check.
+# of the slots that a policy in force takes, more different ports than a machine can check, and a
+# kernel without types.
 unprovoked='out of memory
+accept_queue_limit of '\''%s'\'' has no effect: this kernel does not tell where accept queues are (BTF)
 something else
 found no YAML here: %s%s%s
 no reason given

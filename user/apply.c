@@ -92,6 +92,23 @@ static uint64_t random_word(void *context)
 	return word;
 }
 
+/* It takes tens of milliseconds, and holds until the next boot. */
+static void find_queue(const struct apply *apply, struct policy_machine *machine)
+{
+	const struct stile_policy *previous = &apply->previous.policy;
+	bool wanted = false;
+
+	for (size_t i = 0; i < apply->config.n_listeners; i++)
+		wanted = wanted || apply->config.listeners[i].queue.limit;
+	if (apply->previous.found && previous->queue_backlog) {
+		machine->queue_length = previous->queue_length;
+		machine->queue_backlog = previous->queue_backlog;
+	} else if (wanted) {
+		/* What it could not find stays 0, and is warned of by the policy. */
+		(void)loader_find_queue(&machine->queue_length, &machine->queue_backlog);
+	}
+}
+
 static int compile(struct apply *apply)
 {
 	const struct apply_previous *previous = &apply->previous;
@@ -103,6 +120,7 @@ static int compile(struct apply *apply)
 	if (error)
 		return report_load(apply, "measure the clock", error);
 	(void)clock_gettime(CLOCK_BOOTTIME, &since); /* cannot fail: the clock exists */
+	find_queue(apply, &machine);
 	machine.since = (uint64_t)since.tv_sec * 1000000000 + (uint64_t)since.tv_nsec;
 	return policy_compile(&apply->config, previous->found ? &previous->policy : NULL, &machine,
 			      apply->diag, &apply->policy);

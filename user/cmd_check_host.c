@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "account.h"
+#include "backlog.h"
 #include "cmd_check.h"
 #include "listening.h"
 #include "names.h"
@@ -70,6 +71,23 @@ static void warn_listeners(const struct config *config, struct diag *diag)
 	listening_release(&listening);
 }
 
+static void warn_backlogs(const struct config *config, struct diag *diag)
+{
+	uint32_t cap;
+
+	if (backlog_cap(&cap) < 0)
+		return; /* the same */
+	for (size_t i = 0; i < config->n_listeners; i++) {
+		const struct config_listener *listener = &config->listeners[i];
+
+		if (listener->queue.backlog > cap)
+			diag_warning(diag, listener->queue.backlog_place,
+				     "listen_backlog %u of '%s': net.core.somaxconn caps it at %u "
+				     "here",
+				     listener->queue.backlog, listener->name.text, cap);
+	}
+}
+
 static void warn_memory(const struct policy *policy, struct diag *diag)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
@@ -90,5 +108,6 @@ void check_host(const struct config *config, const struct policy *policy, struct
 	(void)account_check(config, diag); /* which reports */
 	warn_interfaces(config, diag);
 	warn_listeners(config, diag);
+	warn_backlogs(config, diag);
 	warn_memory(policy, diag);
 }

@@ -134,6 +134,7 @@ bool run_reload(struct run *run, char **ret_text)
 	log_diag(&diag);
 	if (ok) {
 		run->counts.reloads_ok++;
+		run_backlog_load(run);
 		run_log_applied(run);
 		log_info("reloaded: generation %" PRIu64 ", bucket tables: %s",
 			 run->applied.generation, run_tables_text(&run->applied, tables));
@@ -174,6 +175,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 	(void)fd;
 	(void)what;
 	run_user_watch();
+	run_backlog_watch(run);
 	run_links_retry(run);
 	result = apply_heartbeat(run->pins);
 	if (result >= 0)
@@ -256,6 +258,7 @@ static int start(struct run *run)
 	error = run_user_become(run);
 	if (error)
 		return error;
+	run_backlog_load(run);
 	run_tell_manager(run);
 	return 0;
 }
@@ -302,6 +305,7 @@ static int serve(struct run *run)
 			event_free(events[i]);
 	}
 	run_links_free(run);
+	run_backlog_free(run);
 	if (run->base)
 		event_base_free(run->base);
 	config_release(&run->config);

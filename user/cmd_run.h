@@ -15,6 +15,7 @@
 #include "pins.h"
 #include "privilege.h"
 
+struct config_listener;
 struct control;
 struct event;
 struct event_base;
@@ -60,6 +61,8 @@ struct run {
 	char control_path[PATH_MAX];	 /* where it is, whatever the configuration says by now */
 	struct privilege_user user;	 /* to become */
 	char user_name[STILE_NAME_SIZE]; /* as the start had it */
+	struct run_backlog *backlog;	 /* NULL: no listener has a listen_backlog */
+	bool takes_sockets;		 /* it kept what that takes */
 	bool detached;			 /* it is known that 'stile detach' took all of it out */
 	int lists_error;		 /* of the last look at the lists, told once */
 };
@@ -120,8 +123,16 @@ enum http_found run_level_write(const struct run *run, const struct http_level *
  * with the privileges and system calls that are left to it; what was refused of those is logged.
  */
 int run_user_find(struct run *run, const struct config *config, struct diag *diag);
-int run_user_become(const struct run *run);
+int run_user_become(struct run *run);
 void run_user_watch(void);
+
+/* The first listener of @config with a listen_backlog, or NULL. */
+const struct config_listener *run_backlog_wanted(const struct config *config);
+
+/* Looks after backlogs as the configuration in force wants it from here on, and does so once. */
+void run_backlog_load(struct run *run);
+void run_backlog_watch(struct run *run);
+void run_backlog_free(struct run *run);
 
 /* Follows interfaces from here on: what becomes of them is logged, what appears is attached. */
 void run_links_follow(struct run *run);

@@ -80,12 +80,23 @@ static void warn(const struct run *run, const struct config_name *wanted, struct
 			     run->user.name ? run->user.name : "as it is");
 }
 
+static void warn_backlog(const struct run *run, const struct config *config, struct diag *diag)
+{
+	const struct config_listener *listener = run_backlog_wanted(config);
+
+	if (listener && !run->takes_sockets)
+		diag_warning(diag, listener->queue.backlog_place,
+			     "listen_backlog: the daemon has given up what it takes, and backlogs "
+			     "stay as they are until the next start");
+}
+
 int run_user_find(struct run *run, const struct config *config, struct diag *diag)
 {
 	int error;
 
 	if (run->control) {
 		warn(run, &config->user, diag);
+		warn_backlog(run, config, diag);
 		return 0;
 	}
 	error = choose(run, config, diag);
@@ -101,7 +112,7 @@ static int give_pins(const struct run *run)
 	return pins_give(run->pins, run->user.uid, run->user.gid);
 }
 
-int run_user_become(const struct run *run)
+int run_user_become(struct run *run)
 {
 	const bool may_change = privilege_may_change_user();
 	struct privilege_user nobody;
@@ -109,8 +120,9 @@ int run_user_become(const struct run *run)
 
 	if (may_change)
 		error = give_pins(run);
+	run->takes_sockets = run_backlog_wanted(&run->config) != NULL;
 	if (error == 0)
-		error = privilege_drop(&run->user);
+		error = privilege_drop(&run->user, run->takes_sockets);
 	if (error) {
 		log_error("give up privileges: %s", strerror(-error));
 		return error;
@@ -123,7 +135,7 @@ int run_user_become(const struct run *run)
 				    : "it may not become another user");
 	/* A reload looks users up, and what does that for the system is loaded only before this. */
 	(void)privilege_find_user("", &nobody);
-	error = sandbox_enter();
+	error = sandbox_enter(run->takes_sockets);
 	if (error)
 		log_warning("no filter of system calls: %s", strerror(-error));
 	return 0;

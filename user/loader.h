@@ -59,4 +59,7 @@ int loader_attach_cgroup(int program, int directory, int *ret_link);
 /* The tick and its base for struct policy_machine, measured with a small program. 0 or -errno. */
 int loader_measure_clock(uint64_t *ret_tick, uint64_t *ret_tick_base);
 
+/* The same for its accept queues: -errno where the kernel tells no types. */
+int loader_find_queue(uint32_t *ret_length, uint32_t *ret_backlog);
+
 #endif /* STILE_LOADER_H */

@@ -215,6 +215,47 @@ static void render_connections(const struct snapshot *snapshot, FILE *out)
 	}
 }
 
+/* Of listeners that sockets listen for now: one that is down has none, and no zeros either. */
+static void render_queue(const struct snapshot *snapshot, const char *name, const char *help,
+			 uint64_t (*value)(const struct snapshot_queue *queue), FILE *out)
+{
+	head(out, name, "gauge", help);
+	for (size_t slot = 1; slot < STILE_LISTENERS_MAX; slot++) {
+		if (!*snapshot->policy.listeners[slot].name || !snapshot->queues[slot].sockets)
+			continue;
+		fprintf(out, "%s{listener=\"%s\"} %" PRIu64 "\n", name,
+			snapshot->policy.listeners[slot].name, value(&snapshot->queues[slot]));
+	}
+}
+
+static uint64_t queue_length(const struct snapshot_queue *queue)
+{
+	return queue->length;
+}
+
+static uint64_t queue_backlog(const struct snapshot_queue *queue)
+{
+	return queue->backlog;
+}
+
+static uint64_t queue_in_flight(const struct snapshot_queue *queue)
+{
+	return queue->in_flight;
+}
+
+static void render_queues(const struct snapshot *snapshot, FILE *out)
+{
+	if (!snapshot->has_queues)
+		return;
+	render_queue(snapshot, "stile_accept_queue_length",
+		     "Connections that the service has not accepted yet.", queue_length, out);
+	render_queue(snapshot, "stile_accept_queue_limit",
+		     "The backlog of the service's sockets: the queue takes one more.",
+		     queue_backlog, out);
+	render_queue(snapshot, "stile_connections_in_flight",
+		     "Handshakes that the client has not completed yet.", queue_in_flight, out);
+}
+
 static void render_replies(const struct snapshot *snapshot, FILE *out)
 {
 	head(out, "stile_replies_total", "counter", "Answers given in the service's place.");
@@ -278,6 +319,7 @@ void metrics_render(const struct snapshot *snapshot, const struct metrics_daemon
 	render_levels(snapshot, out);
 	render_sessions(snapshot, out);
 	render_connections(snapshot, out);
+	render_queues(snapshot, out);
 	render_packets(snapshot, out);
 	render_replies(snapshot, out);
 	if (daemon)

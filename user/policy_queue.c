@@ -25,8 +25,13 @@ static void build_listener(struct policy_build *build, size_t index)
 	out->accept_percent = queue->in_percent ? (uint8_t)queue->limit : 0;
 	out->backlog = queue->backlog;
 	out->backlog_exactly = queue->lowers;
-	if (queue->limit)
+	if (queue->limit && build->machine->queue_backlog)
 		build->policy->kernel.accept_limits = 1;
+	else if (queue->limit)
+		diag_warning(build->diag, queue->limit_place,
+			     "accept_queue_limit of '%s' has no effect: this kernel does not tell "
+			     "where accept queues are (BTF)",
+			     listener->name.text);
 	if (queue->limit && !queue->in_percent && queue->backlog && queue->limit > queue->backlog &&
 	    queue->lowers)
 		diag_warning(build->diag, queue->limit_place,
@@ -37,6 +42,8 @@ static void build_listener(struct policy_build *build, size_t index)
 
 void policy_build_queues(struct policy_build *build)
 {
+	build->policy->kernel.queue_length = build->machine->queue_length;
+	build->policy->kernel.queue_backlog = build->machine->queue_backlog;
 	for (size_t i = 0; i < build->config->n_listeners; i++)
 		build_listener(build, i);
 }

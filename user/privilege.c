@@ -56,7 +56,7 @@ bool privilege_has_all(void)
 }
 
 /* A kernel that does not know CAP_BPF asks for CAP_SYS_ADMIN instead. */
-static uint64_t needed(void)
+static uint64_t needed(bool sockets)
 {
 	static const int capabilities[] = { CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON,
 					    CAP_NET_BIND_SERVICE, CAP_DAC_READ_SEARCH };
@@ -64,6 +64,8 @@ static uint64_t needed(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(capabilities); i++)
 		mask |= 1ULL << capabilities[i];
+	if (sockets)
+		mask |= 1ULL << CAP_SYS_PTRACE;
 	if (prctl(PR_CAPBSET_READ, CAP_BPF) < 0)
 		mask |= 1ULL << CAP_SYS_ADMIN;
 	return mask;
@@ -133,10 +135,10 @@ static int become(const struct privilege_user *user)
 	return 0;
 }
 
-int privilege_drop(const struct privilege_user *user)
+int privilege_drop(const struct privilege_user *user, bool sockets)
 {
 	struct capabilities mine = { 0, 0 };
-	uint64_t keep = needed();
+	uint64_t keep = needed(sockets);
 	int error;
 
 	error = read_mine(&mine);

@@ -37,8 +37,9 @@ int privilege_settled_user(pid_t pid, uid_t *ret_uid);
 /*
  * Gives up, for good, whatever a daemon that runs has no use for: it keeps the three, a port below
  * 1024 for its metrics, and the reading of a configuration and of pins that are another user's; and
- * it becomes @user where that is another one. 0 or negative errno.
+ * it becomes @user where that is another one. With @sockets it keeps what copying another process's
+ * sockets takes, too. 0 or negative errno.
  */
-int privilege_drop(const struct privilege_user *user);
+int privilege_drop(const struct privilege_user *user, bool sockets);
 
 #endif /* STILE_PRIVILEGE_H */

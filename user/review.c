@@ -28,6 +28,8 @@ int review_compile(const struct config *config, struct diag *diag, struct policy
 	uint64_t count = 0;
 	const struct policy_machine machine = {
 		.tick = TICK,
+		.queue_length = 1, /* as if the kernel told */
+		.queue_backlog = 1,
 		.random = no_secret,
 		.context = &count,
 	};

@@ -51,6 +51,9 @@ static const char *const allowed[] = {
 	"bpf",
 };
 
+/* Where backlogs are raised. */
+static const char for_sockets[] = "pidfd_open pidfd_getfd";
+
 /* Calls that are allowed where the bits of @mask in their argument are as they should be. */
 struct condition {
 	int number;
@@ -145,18 +148,20 @@ static int allow_names(scmp_filter_ctx filter, const char *names)
 	return error;
 }
 
-static int fill(scmp_filter_ctx filter)
+static int fill(scmp_filter_ctx filter, bool sockets)
 {
 	int error = allow_abort(filter);
 
 	for (size_t i = 0; i < ARRAY_SIZE(allowed) && error == 0; i++)
 		error = allow_names(filter, allowed[i]);
+	if (sockets && error == 0)
+		error = allow_names(filter, for_sockets);
 	for (size_t i = 0; i < ARRAY_SIZE(conditions) && error == 0; i++)
 		error = allow(filter, &conditions[i]);
 	return error;
 }
 
-int sandbox_enter(void)
+int sandbox_enter(bool sockets)
 {
 	const struct sigaction action = { .sa_sigaction = on_refused, .sa_flags = SA_SIGINFO };
 	scmp_filter_ctx filter = seccomp_init(ACTION);
@@ -164,7 +169,7 @@ int sandbox_enter(void)
 
 	if (!filter)
 		return -ENOMEM;
-	error = sigaction(SIGSYS, &action, NULL) < 0 ? -errno : fill(filter);
+	error = sigaction(SIGSYS, &action, NULL) < 0 ? -errno : fill(filter, sockets);
 	if (error == 0)
 		error = seccomp_load(filter);
 	seccomp_release(filter);

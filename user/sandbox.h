@@ -3,12 +3,15 @@
 #ifndef STILE_SANDBOX_H
 #define STILE_SANDBOX_H
 
+#include <stdbool.h>
+
 /*
  * Refuses the process all others, for good: starting programs, opening files for writing, memory
  * that becomes code, and whatever else a daemon that runs has no use for. They fail as if they
- * were not permitted. 0 or negative errno: -EINVAL, -ENOSYS where the kernel has no such filters.
+ * were not permitted. With @sockets it may copy other processes' sockets (user/backlog.c). 0 or
+ * negative errno: -EINVAL, -ENOSYS where the kernel has no such filters.
  */
-int sandbox_enter(void);
+int sandbox_enter(bool sockets);
 
 /* The number of a call that was refused since this was last asked, or -1. Its name, "": unknown. */
 int sandbox_refused(void);

@@ -16,6 +16,7 @@
 #include "snapshot.h"
 #include "snapshot_levels.h"
 #include "snapshot_maps.h"
+#include "snapshot_queues.h"
 #include "snapshot_sessions.h"
 #include "snapshot_table.h"
 #include "util.h"
@@ -250,6 +251,8 @@ static int read_counters(const struct pins *pins, struct snapshot *snapshot)
 		r = snapshot_levels_read(pins, snapshot);
 	if (r == 0)
 		r = snapshot_connections_read(pins, snapshot);
+	if (r == 0)
+		r = snapshot_queues_take(pins, snapshot);
 	if (r == 0)
 		r = read_list(snapshot, pins, "trusted", &snapshot->trusted, &snapshot->n_trusted);
 	if (r == 0)

@@ -15,6 +15,8 @@
 #include "pins.h"
 #include "prefix.h"
 #include "snapshot_connections.h"
+#include "snapshot_queue.h"
+#include "snapshot_where.h"
 
 struct snapshot_interface {
 	bool attached;
@@ -50,6 +52,8 @@ struct snapshot {
 	struct stile_level levels[STILE_LISTENERS_MAX];
 	struct snapshot_cgroup cgroup; /* whose connections are counted */
 	struct snapshot_connections connections[STILE_LISTENERS_MAX];
+	bool has_queues; /* false: there is no listener on tcp, or the kernel does not tell */
+	struct snapshot_queue queues[STILE_LISTENERS_MAX];
 	uint64_t silence; /* ns since the daemon was heard of */
 	struct snapshot_listed *trusted, *blocked;
 	size_t n_trusted, n_blocked;
@@ -88,28 +92,6 @@ struct snapshot_client {
 /* The clients of @limiter, or of all where 0, in no order. *ret_clients is freed by the caller. */
 int snapshot_clients(const struct pins *pins, const struct snapshot *snapshot, uint32_t limiter,
 		     struct snapshot_client **ret_clients, size_t *ret_n_clients);
-
-/* A run of ports at which a listener stands. */
-struct snapshot_ports {
-	uint32_t listener; /* slot */
-	bool everywhere;   /* at every address that names no other listener */
-	uint8_t address[16];
-	uint16_t first, last;
-};
-
-/* By listener, address and port. *ret_ports is freed by the caller. */
-int snapshot_read_ports(const struct pins *pins, const struct snapshot *snapshot,
-			struct snapshot_ports **ret_ports, size_t *ret_n_ports);
-
-struct snapshot_source {
-	uint32_t listener; /* slot */
-	struct prefix prefix;
-	struct stile_source policy;
-};
-
-/* By listener and prefix. *ret_sources is freed by the caller. */
-int snapshot_read_sources(const struct pins *pins, const struct snapshot *snapshot,
-			  struct snapshot_source **ret_sources, size_t *ret_n_sources);
 
 /* What one limiter says. */
 struct snapshot_judgement {

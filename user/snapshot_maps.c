@@ -183,3 +183,18 @@ void snapshot_maps_table_release(struct snapshot_table *table)
 		(void)munmap((void *)table->sets, table->size); /* only a wrong size could fail */
 	*table = (struct snapshot_table){ 0 };
 }
+
+int snapshot_maps_whole(const struct pins *pins, uint64_t generation,
+			const struct snapshot_shape *shape, void **ret_values, uint32_t *ret_n)
+{
+	autofd int fd = snapshot_maps_open(pins, generation, shape);
+	int64_t room = fd < 0 ? fd : snapshot_maps_room(fd);
+	int r;
+
+	if (room < 0)
+		return (int)room;
+	r = snapshot_maps_array(fd, (uint32_t)room, shape->value_size, ret_values);
+	if (r == 0)
+		*ret_n = (uint32_t)room;
+	return r;
+}

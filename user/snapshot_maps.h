@@ -48,4 +48,8 @@ int snapshot_maps_table(const struct pins *pins, uint64_t generation,
 			const struct stile_limiter *limiter, struct snapshot_table *ret_table);
 void snapshot_maps_table_release(struct snapshot_table *table);
 
+/* All entries of the array @shape, as many as it has room for. *ret_values is the caller's. */
+int snapshot_maps_whole(const struct pins *pins, uint64_t generation,
+			const struct snapshot_shape *shape, void **ret_values, uint32_t *ret_n);
+
 #endif /* STILE_SNAPSHOT_MAPS_H */

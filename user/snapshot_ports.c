@@ -96,22 +96,6 @@ static int compare(const void *a, const void *b)
 	return order ? order : (int)left->first - (int)right->first;
 }
 
-/* All entries of an array, as many as it has room for. */
-static int read_array(const struct pins *pins, uint64_t generation,
-		      const struct snapshot_shape *shape, void **ret_values, uint32_t *ret_n)
-{
-	autofd int fd = snapshot_maps_open(pins, generation, shape);
-	int64_t room = fd < 0 ? fd : snapshot_maps_room(fd);
-	int r;
-
-	if (room < 0)
-		return (int)room;
-	r = snapshot_maps_array(fd, (uint32_t)room, shape->value_size, ret_values);
-	if (r == 0)
-		*ret_n = (uint32_t)room;
-	return r;
-}
-
 static int add_hosts(const struct pins *pins, uint64_t generation,
 		     const struct snapshot_ports_tables *tables, struct snapshot_ports_list *list)
 {
@@ -147,9 +131,9 @@ int snapshot_read_ports(const struct pins *pins, const struct snapshot *snapshot
 	autofree void *rows = NULL, *pages = NULL;
 	int r;
 
-	r = read_array(pins, generation, &rows_shape, &rows, &tables.n_rows);
+	r = snapshot_maps_whole(pins, generation, &rows_shape, &rows, &tables.n_rows);
 	if (r == 0)
-		r = read_array(pins, generation, &pages_shape, &pages, &tables.n_pages);
+		r = snapshot_maps_whole(pins, generation, &pages_shape, &pages, &tables.n_pages);
 	if (r < 0)
 		return r;
 	tables.rows = rows;

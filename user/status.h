@@ -35,6 +35,10 @@ int status_print_finish(struct table_print *table, FILE *out);
 /* NULL where there is no memory for it. */
 json_t *status_json(const struct status *status);
 
+/* The accept queues, and what of them is one listener's (null: not on tcp, or not known). */
+int status_print_queues(const struct status *status, FILE *out);
+json_t *status_queue_json(const struct snapshot *snapshot, uint32_t slot);
+
 /*
  * The limiters that a list of attachments names: @judges up to the first 0, @n at most. Calls @each
  * with every name.

@@ -180,13 +180,16 @@ struct stile_policy {
 	__u32 max_clients; /* entries of stile_holders */
 	__u8 connections;  /* 1: open connections are counted */
 	__u8 reserved_too[3];
+	/* Where in the kernel's struct sock an accept queue's length and backlog are. */
+	__u32 queue_length, queue_backlog;
 	struct stile_budget budget;
 	struct stile_interface interfaces[STILE_INTERFACES_MAX];
 	struct stile_limiter limiters[STILE_LIMITERS_MAX];
 	struct stile_listener listeners[STILE_LISTENERS_MAX];
 	struct stile_attachment attachments[STILE_ATTACHMENTS_MAX];
 };
-STILE_SIZE(struct stile_policy, 72 + 16 + 88 + 24 + 24 + 16 * 24 + 64 * 112 + 256 * 96 + 1024 * 8);
+STILE_SIZE(struct stile_policy,
+	   72 + 16 + 88 + 24 + 8 + 24 + 16 * 24 + 64 * 112 + 256 * 96 + 1024 * 8);
 
 /*
  * A set of buckets: one limiter's table is an array of these, and one set is two cache lines.

@@ -14,6 +14,9 @@ look 'a port of udp' "$listener, ports: 1, protocol: udp, addresses: 2001:db8::1
 look 'on another host' "interfaces: {stile-none0: {}}\n$listener, ports: 1}\n" --elsewhere
 look 'memory' "rate_limiters: {$limiters}\nlisteners: {w: {rate_limiter_name: [a1, a2]}}\n" |
 	grep -v 'judges no listener'
+echo '-- a backlog'
+printf -- "$listener, listen_backlog: 2147483647}\n" | "$STILE" check -c - 2>&1 |
+	sed -n '/somaxconn/s/at [0-9]* here/at N here/p'
 accounts='user: rot\ncontrol_group: stile-no-such-group\nlisteners: {w: {}}\n'
 echo '-- a user and a group'
 printf -- "$accounts" | "$STILE" check -c - 2>&1

@@ -122,6 +122,17 @@ static int load(struct prog *prog, const char *text, const struct policy_machine
 	return prog_counts_read(prog, &prog->counts) ? 0 : -EIO;
 }
 
+/* The same for every load of a boot. */
+static void find_queue(struct policy_machine *machine)
+{
+	static uint32_t length, backlog;
+
+	if (!backlog)
+		CHECK_EQ("accept queues are found", loader_find_queue(&length, &backlog), 0);
+	machine->queue_length = length;
+	machine->queue_backlog = backlog;
+}
+
 static bool may_load(void)
 {
 	if (check_privileged())
@@ -134,9 +145,12 @@ bool prog_load(struct prog *prog, const char *config, uint64_t now)
 {
 	uint64_t seed = 42;
 	/* A tick so short that it is fine enough for every limiter. */
-	const struct policy_machine machine = { .tick = 1, .random = next_word, .context = &seed };
+	struct policy_machine machine = { .tick = 1, .random = next_word, .context = &seed };
 
-	return may_load() && CHECK_EQ("the program loads", load(prog, config, &machine, &now), 0);
+	if (!may_load())
+		return false;
+	find_queue(&machine);
+	return CHECK_EQ("the program loads", load(prog, config, &machine, &now), 0);
 }
 
 bool prog_load_ticking(struct prog *prog, const char *config)

@@ -19,6 +19,8 @@ static int compile(const char *text, const struct stile_policy *previous, struct
 	const struct policy_machine machine = {
 		.tick = POLICY_TEXT_TICK,
 		.tick_base = 77,
+		.queue_length = 8,
+		.queue_backlog = 12,
 		.since = 1000,
 		.random = count,
 		.context = &last,

@@ -42,6 +42,10 @@ static void fill(struct snapshot *snapshot)
 	snapshot->sessions = (struct snapshot_sessions){ 17, 4, { 5, 6 } };
 	policy->connections = 1;
 	snapshot->connections[SLOT_WEB] = (struct snapshot_connections){ 7, 90, 2, 1 };
+	snapshot->has_queues = true;
+	snapshot->queues[SLOT_WEB] = (struct snapshot_queue){
+		.sockets = 2, .length = 7, .backlog = 1022, .in_flight = 3
+	};
 	snapshot->limiters[SLOT_CLIENT].stats.evicted = 3;
 	snapshot->limiters[SLOT_EDGE].stats.full = 4;
 	snapshot->decisions[3].count[STILE_DECISION_ALLOWED] = 20;
@@ -163,6 +167,19 @@ static const struct {
 	  "stile_replies_total{kind=\"icmp\"} 0\n"
 	  "stile_replies_total{kind=\"failed\"} 0\n"
 	  "stile_replies_total{kind=\"withheld\"} 0\n" },
+	{ "stile_accept_queue_length",
+	  "# HELP stile_accept_queue_length Connections that the service has not accepted yet.\n"
+	  "# TYPE stile_accept_queue_length gauge\n"
+	  "stile_accept_queue_length{listener=\"web\"} 7\n" },
+	{ "stile_accept_queue_limit",
+	  "# HELP stile_accept_queue_limit The backlog of the service's sockets: the queue takes "
+	  "one more.\n"
+	  "# TYPE stile_accept_queue_limit gauge\n"
+	  "stile_accept_queue_limit{listener=\"web\"} 1022\n" },
+	{ "stile_connections_in_flight",
+	  "# HELP stile_connections_in_flight Handshakes that the client has not completed yet.\n"
+	  "# TYPE stile_connections_in_flight gauge\n"
+	  "stile_connections_in_flight{listener=\"web\"} 3\n" },
 	{ "stile_sessions", "# HELP stile_sessions Sessions on udp that limiters know of.\n"
 			    "# TYPE stile_sessions gauge\n"
 			    "stile_sessions{state=\"open\"} 17\n"

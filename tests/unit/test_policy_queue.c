@@ -29,6 +29,8 @@ static void test_listeners(void)
 	if (!policy_text_compile(text, NULL, &policy))
 		return;
 	CHECK_EQ("queues are watched", policy.kernel.accept_limits, 1);
+	CHECK_EQ("where the kernel has their length", policy.kernel.queue_length, 8);
+	CHECK_EQ("and their backlog", policy.kernel.queue_backlog, 12);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct stile_listener *listener =
 			&policy.kernel.listeners[policy_text_listener(&policy, rows[i].name)];
