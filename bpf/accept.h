@@ -8,6 +8,7 @@
 #define STILE_BPF_ACCEPT_H
 
 #include "classify.h"
+#include "connection.h"
 #include "maps.h"
 #include "queue.h"
 #include "socket.h"
@@ -80,12 +81,16 @@ __attribute__((noinline)) int accept_sheds(struct xdp_md *ctx, const struct pkt 
 	const volatile struct stile_listener *limits =
 		&policy.listeners[listener & (STILE_LISTENERS_MAX - 1)];
 	struct queue_state queue;
+	__u64 weight;
 
 	if (!policy.accept_limits || !pkt || !accept_read(ctx, pkt, &queue))
 		return false;
 	if (queue.length < queue_threshold(&queue, limits->accept_limit, limits->accept_percent))
 		return false;
-	return !queue_has_room(&queue, accept_ask(pkt, listener));
+	weight = accept_ask(pkt, listener);
+	if (policy.connections)
+		weight += connection_held(listener, &pkt->source);
+	return !queue_has_room(&queue, weight);
 }
 
 /* The ruling on a SYN that is shed; no limiter is charged for it. */

@@ -6,7 +6,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include <bpf/bpf.h>
+
 #include "check.h"
+#include "holder.h"
 #include "prog.h"
 #include "util.h"
 
@@ -210,7 +213,44 @@ static void test_exempt(void)
 	CHECK_STR_EQ("nobody else", knock(&prog, CLIENT_ONE), SHED);
 }
 
+/* As if @client had that many connections open at the listener. */
+static void hold(const struct prog *prog, const char *client, uint32_t n)
+{
+	struct stile_holder_key key;
+	struct stile_holder holder;
+	struct address address;
+	struct prefix prefix;
+
+	CHECK_EQ("the client's address can be read", prefix_parse(client, &prefix), 0);
+	memcpy(&address, prefix.address, sizeof(address));
+	holder_key(&address, prog->policy.kernel.listeners[1].serial, &key);
+	holder.state = holder_first(&key) + n - 1;
+	CHECK_EQ("it holds some",
+		 bpf_map_update_elem(prog_map(prog, "holders"), &key, &holder, BPF_ANY), 0);
+}
+
+static void test_holders(void)
+{
+	autocrowd struct crowd crowd = { .listener = -1 };
+	autoprog struct prog prog = {};
+
+	if (!crowd_open(&crowd) || !prog_load(&prog, plain, PROG_NOW))
+		return;
+	hold(&prog, CLIENT_ONE, 2);
+	hold(&prog, CLIENT_TWO, 1);
+	hold(&prog, CLIENT_ONE_V6, 5);
+	CHECK_STR_EQ("below the limit, what a client holds does not matter",
+		     knock(&prog, CLIENT_ONE), LET_IN);
+	crowd_fill(&crowd, 6);
+	CHECK_STR_EQ("two places are free: not for one who holds two", knock(&prog, CLIENT_ONE),
+		     SHED);
+	CHECK_STR_EQ("for one who holds one", knock(&prog, CLIENT_TWO), LET_IN);
+	CHECK_STR_EQ("but not twice", knock(&prog, CLIENT_TWO), SHED);
+	CHECK_STR_EQ("nor for a /64 that holds five", knock(&prog, CLIENT_TWO_V6), SHED);
+	CHECK_STR_EQ("for others", knock(&prog, CLIENT_FAR_V6), LET_IN);
+}
+
 CHECK_SUITE(accept, { "below, at and above its limit", test_threshold },
 	    { "IPv6 clients are a /64", test_ipv6 }, { "a number of connections", test_number },
 	    { "limiters judge first, and are not charged", test_limiters },
-	    { "exempt clients", test_exempt });
+	    { "exempt clients", test_exempt }, { "what clients hold", test_holders });
