@@ -5,6 +5,7 @@
 
 #include "account.h"
 #include "budget.h"
+#include "datagram.h"
 #include "maps.h"
 #include "reply.h"
 
@@ -49,12 +50,26 @@ __attribute__((noinline)) int answer_build(struct xdp_md *ctx, const struct pkt 
 	return pkt ? reply(ctx, pkt, kind) : -1;
 }
 
+/* The same for a datagram, in its listener's language. */
+__attribute__((noinline)) int answer_busy(struct xdp_md *ctx, const struct pkt *pkt)
+{
+	return pkt ? datagram_answer(ctx, pkt, wait_ms(pkt, ctx->ingress_ifindex)) : -1;
+}
+
+static __always_inline int answer_make(struct xdp_md *ctx, const struct pkt *pkt,
+				       const struct ruling *ruling)
+{
+	if (policy.has_datagrams && ruling->reply == STILE_REPLY_BUSY)
+		return answer_busy(ctx, pkt);
+	return answer_build(ctx, pkt, ruling->reply);
+}
+
 /* Makes the frame its answer, or a packet to drop where there is none to be sent. */
 static __always_inline void answer(struct xdp_md *ctx, const struct pkt *pkt, struct ruling *ruling)
 {
 	bool withheld = !answer_is_due();
 
-	if (withheld || answer_build(ctx, pkt, ruling->reply)) {
+	if (withheld || answer_make(ctx, pkt, ruling)) {
 		ruling->verdict = STILE_VERDICT_DROP;
 		ruling->reply = withheld ? STILE_REPLY_WITHHELD : STILE_REPLY_FAILED;
 	}

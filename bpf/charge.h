@@ -12,6 +12,7 @@
 #include "account.h"
 #include "classify.h"
 #include "maps.h"
+#include "refuse.h"
 #include "table.h"
 #include "watchdog.h"
 
@@ -340,17 +341,13 @@ static __always_inline int charge_alone(__u32 slot, const struct stile_limiter *
 static __always_inline struct ruling charge_refusal(const struct pkt *pkt, __u32 attachment,
 						    int answer)
 {
-	struct ruling ruling;
-
 	if (watchdog_counts()) {
 		account_decision(attachment, STILE_DECISION_COUNTED);
 		return judge_pass(STILE_REASON_COUNTED);
 	}
 	account_decision(attachment, answer);
-	ruling = judge_refusal(pkt, charge_limiter_at(charge_slot(attachment))->action,
-			       answer == TABLE_FULL ? STILE_REASON_FULL : STILE_REASON_LIMITED);
-	ruling.refused = attachment;
-	return ruling;
+	return refuse(pkt, attachment, charge_limiter_at(charge_slot(attachment))->action,
+		      answer == TABLE_FULL ? STILE_REASON_FULL : STILE_REASON_LIMITED);
 }
 
 static __always_inline struct ruling charge_event_alone(const struct pkt *pkt, __u32 attachment,

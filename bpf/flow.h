@@ -32,7 +32,8 @@
 enum flow_kind {
 	FLOW_NONE,
 	FLOW_HELD,	    /* refused, and its datagrams are dropped */
-	FLOW_HELD_ANSWERED, /* refused, and its datagrams are answered */
+	FLOW_HELD_ANSWERED, /* refused, and its datagrams are answered by ICMP */
+	FLOW_HELD_BUSY,	    /* refused, and its datagrams are answered in their language */
 	FLOW_NEW,	    /* let in, and seen in a single moment */
 	FLOW_OPEN,	    /* let in, and seen again */
 };

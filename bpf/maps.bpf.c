@@ -31,6 +31,8 @@ budget_map stile_budget SEC(".maps");
 shares_map stile_shares SEC(".maps");
 attempts_map stile_attempts SEC(".maps");
 asking_map stile_asking SEC(".maps");
+datagrams_map stile_datagrams SEC(".maps");
+work_map stile_work SEC(".maps");
 struct flows_map stile_flows SEC(".maps");
 levels_map stile_levels SEC(".maps");
 connections_map stile_connections SEC(".maps");

@@ -103,6 +103,8 @@ typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_replies, 1) replies_ma
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_budget_state, 1) budget_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, __u32, 1) shares_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_level, STILE_LISTENERS_MAX) levels_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_datagram, 1) datagrams_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_datagram_work, 1) work_map;
 typedef MAP_TRIE(struct stile_source_key, struct stile_source) sources_map;
 typedef MAP_TRIE(struct stile_prefix, struct stile_listed) list_map;
 
@@ -123,6 +125,8 @@ extern budget_map stile_budget SEC(".maps");
 extern shares_map stile_shares SEC(".maps");
 extern attempts_map stile_attempts SEC(".maps");
 extern asking_map stile_asking SEC(".maps");
+extern datagrams_map stile_datagrams SEC(".maps");
+extern work_map stile_work SEC(".maps");
 extern struct flows_map stile_flows SEC(".maps");
 extern levels_map stile_levels SEC(".maps");
 extern connections_map stile_connections SEC(".maps");

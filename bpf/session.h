@@ -12,6 +12,7 @@
 #include "classify.h"
 #include "flow.h"
 #include "maps.h"
+#include "wait.h"
 
 /* A lowered burst may ask for more than a session can be held for; then it is judged again. */
 #define SESSION_HOLD_MAX (2 * STILE_WINDOW_NS_MAX)
@@ -61,20 +62,6 @@ static __always_inline void session_leave_others(struct pkt_class *class)
 		class->edge = 0;
 }
 
-static __always_inline struct stile_flow_set *session_set(const struct pkt *pkt, __u64 *ret_tag)
-{
-	__u64 hash = flow_hash((const __u64 *)policy.flow_keys, pkt);
-	__u32 index = flow_index(hash, policy.flow_sets);
-
-	*ret_tag = flow_tag(hash);
-	return bpf_map_lookup_elem(&stile_flows, &index);
-}
-
-static __always_inline __u64 session_now(void)
-{
-	return bpf_jiffies64() * policy.tick + policy.tick_base;
-}
-
 /* Until when a session at @listener that was seen at @now may be silent. */
 static __always_inline __u32 session_until(__u32 listener, __u32 now)
 {
@@ -84,13 +71,13 @@ static __always_inline __u32 session_until(__u32 listener, __u32 now)
 /* What is known of the datagram's session, which it keeps open: an enum flow_kind. */
 __attribute__((noinline)) int session_look(const struct pkt *pkt, __u32 listener)
 {
-	__u32 now = flow_time(session_now());
+	__u32 now = flow_time(wait_now());
 	struct stile_flow_set *set;
 	__u64 tag, word, *place;
 
 	if (!pkt)
 		return FLOW_NONE;
-	set = session_set(pkt, &tag);
+	set = wait_set(pkt, &tag);
 	if (!set)
 		return FLOW_NONE;
 	word = flow_find(set, tag, now, &place);
@@ -108,7 +95,7 @@ static __always_inline void session_put(const struct pkt *pkt, enum flow_kind ki
 	enum flow_room room;
 	__u64 tag;
 
-	set = session_set(pkt, &tag);
+	set = wait_set(pkt, &tag);
 	if (!set)
 		return;
 	room = flow_put(set, flow_word(tag, kind, until), now);
@@ -119,45 +106,24 @@ static __always_inline void session_put(const struct pkt *pkt, enum flow_kind ki
 /* Its session was let in. */
 __attribute__((noinline)) int session_open(const struct pkt *pkt, __u32 listener)
 {
-	__u32 now = flow_time(session_now());
+	__u32 now = flow_time(wait_now());
 
 	if (pkt)
 		session_put(pkt, FLOW_NEW, session_until(listener, now), now);
 	return 0;
 }
 
-/* ns until the bucket of @source would admit an event if none came; 0: it would now. */
-__attribute__((noinline)) __u64 session_wait(__u32 slot, const struct address *source)
-{
-	const struct stile_limiter *limiter = charge_limiter_at(slot);
-	struct table_event event;
-	struct stile_set *words;
-	struct table_set set;
-	__u32 way;
-
-	if (!source)
-		return 0;
-	words = charge_open(slot, limiter, source, 0, &event);
-	if (!words)
-		return 0;
-	set = limiter->wide ? table_set_wide((struct stile_set_wide *)words) : table_set(words);
-	way = table_find(&set, &event.key);
-	opaque(way); /* verifier: the register that is checked is the one that indexes */
-	return way < set.ways ? bucket_wait(limiter, load_once(set.state[way]), event.now) : 0;
-}
-
 /* Its session was refused: it is held until the limiter that refused could let another one in. */
 __attribute__((noinline)) int session_hold(const struct pkt *pkt, __u32 refused, __u32 reason,
-					   __u32 verdict)
+					   __u32 kind)
 {
 	const struct stile_limiter *limiter = charge_limiter_at(charge_slot(refused));
-	__u64 now = session_now(), wait = limiter->window;
-	enum flow_kind kind = verdict == STILE_VERDICT_REPLY ? FLOW_HELD_ANSWERED : FLOW_HELD;
+	__u64 now = wait_now(), wait = limiter->window;
 
 	if (!pkt)
 		return 0;
 	if (reason == STILE_REASON_LIMITED)
-		wait = session_wait(charge_slot(refused), &pkt->source);
+		wait = wait_of(charge_slot(refused), &pkt->source);
 	if (wait > SESSION_HOLD_MAX)
 		wait = SESSION_HOLD_MAX;
 	/* A limiter may read a clock that is up to a tick ahead of this one. */
@@ -165,11 +131,19 @@ __attribute__((noinline)) int session_hold(const struct pkt *pkt, __u32 refused,
 	return 0;
 }
 
+/* What its datagrams get from now on. */
+static __always_inline enum flow_kind session_kind(const struct ruling *ruling)
+{
+	if (ruling->verdict != STILE_VERDICT_REPLY)
+		return FLOW_HELD;
+	return ruling->reply == STILE_REPLY_BUSY ? FLOW_HELD_BUSY : FLOW_HELD_ANSWERED;
+}
+
 static __always_inline void session_remember(const struct pkt *pkt, __u32 listener,
 					     const struct ruling *ruling)
 {
 	if (ruling->refused)
-		session_hold(pkt, ruling->refused, ruling->reason, ruling->verdict);
+		session_hold(pkt, ruling->refused, ruling->reason, session_kind(ruling));
 	else
 		session_open(pkt, listener);
 }

@@ -43,9 +43,13 @@ static __always_inline void note_exempt(const struct pkt *pkt, struct pkt_class 
 /* A datagram of a session that was refused, and that nobody judges again yet. */
 static __always_inline struct ruling judge_held(const struct pkt *pkt, int kind)
 {
-	return judge_refusal(pkt,
-			     kind == FLOW_HELD_ANSWERED ? STILE_ACTION_RESET : STILE_ACTION_DROP,
-			     STILE_REASON_HELD);
+	struct ruling ruling = judge_refusal(
+		pkt, kind == FLOW_HELD ? STILE_ACTION_DROP : STILE_ACTION_RESET,
+		STILE_REASON_HELD);
+
+	if (kind == FLOW_HELD_BUSY && ruling.verdict == STILE_VERDICT_REPLY)
+		ruling.reply = STILE_REPLY_BUSY;
+	return ruling;
 }
 
 /* An event by itself, the first of a session, or one of many of a session that is known. */

@@ -18,9 +18,10 @@ reasons() {
 			list = $2; sub(/\(.*/, "", list); sub(/STILE_/, "", list)
 			list = substr(list, 1, 1) tolower(substr(list, 2))
 		}
-		list && /X\([A-Z_]+, *"/ {
-			split($0, parts, "\"")
+		list { entry = entry $0 }
+		list && entry ~ /X\([A-Z_]+, *"/ && split(entry, parts, "\"") >= 5 {
 			print list " " parts[2] ": " parts[4]
+			entry = ""
 		}
 		!/\\$/ { list = "" }
 	' include/stile/reason.h

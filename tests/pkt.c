@@ -280,6 +280,19 @@ static void put_ports(struct writer *writer)
 	put16(writer, writer->spec->dport ? writer->spec->dport : 80);
 }
 
+static size_t payload_size(const struct pkt_spec *spec)
+{
+	return spec->body ? spec->body_size : spec->payload;
+}
+
+static void put_payload(struct writer *writer)
+{
+	if (writer->spec->body)
+		put(writer, writer->spec->body, writer->spec->body_size);
+	else
+		put_pattern(writer, writer->spec->payload);
+}
+
 static void put_tcp(struct writer *writer)
 {
 	const struct pkt_spec *spec = writer->spec;
@@ -295,16 +308,16 @@ static void put_tcp(struct writer *writer)
 	put32(writer, 0);
 	for (int i = 0; i < spec->tcp_options; i++)
 		put8(writer, 1); /* no operation (RFC 9293, 3.2) */
-	put_pattern(writer, spec->payload);
+	put_payload(writer);
 	patch_checksum(writer, 16, true);
 }
 
 static void put_udp(struct writer *writer)
 {
 	put_ports(writer);
-	put16(writer, UDP_HEADER + writer->spec->payload);
+	put16(writer, UDP_HEADER + (unsigned int)payload_size(writer->spec));
 	put16(writer, 0);
-	put_pattern(writer, writer->spec->payload);
+	put_payload(writer);
 	patch_checksum(writer, 6, true);
 }
 

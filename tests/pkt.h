@@ -77,7 +77,8 @@ struct pkt_spec {
 	uint16_t type;	   /* EtherType [that of the address family] */
 	bool group;	   /* to a multicast MAC address */
 	bool answer;	   /* from the server's MAC, and with the IP header of an answer */
-	const void *body;  /* ICMP: behind the first eight bytes, which say port unreachable */
+	/* ICMP: behind the first eight bytes, which say port unreachable; otherwise the payload. */
+	const void *body;
 	size_t body_size;
 	size_t cut; /* bytes taken off the frame's end, whatever its headers say */
 };

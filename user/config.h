@@ -70,6 +70,8 @@ struct config_source {
 	struct config_judges judges;
 };
 
+struct raw;
+
 struct config_listener {
 	struct config_name name;
 	enum stile_protocol protocol;
@@ -84,7 +86,11 @@ struct config_listener {
 	struct place session_timeout_place; /* line 0: not given */
 	struct config_queue queue;
 	struct config_level level;
-	unsigned int unsure; /* as above */
+	enum stile_language language;
+	bool dns_refused;					  /* dns_answer: refused */
+	struct raw *raw;					  /* NULL: not given */
+	struct place language_place, dns_answer_place, raw_place; /* line 0: not given */
+	unsigned int unsure;					  /* as above */
 };
 
 struct config_watchdog {

@@ -85,7 +85,6 @@ static const char *way_out(const char *name)
 	static const struct {
 		const char *name, *instead;
 	} keys[] = {
-		{ "app_protocol", "who is refused gets a reset on tcp and silence on udp" },
 		{ "prove_sources",
 		  "net.ipv4.tcp_syncookies proves sources once the service's backlog is full" },
 	};

@@ -55,6 +55,9 @@ config_field_read config_read_accept_queue_limit, config_read_listen_backlog;
 #define CONFIG_UNAVAILABLE_BELOW 26 /* a tenth */
 config_field_read config_read_agent_check, config_read_unavailable_below;
 
+/* Keys of a listener, in config_language.c. */
+config_field_read config_read_app_protocol, config_read_dns_answer, config_read_raw;
+
 /* Maps of names to such blocks, read into struct config. */
 config_field_read config_read_limiters, config_read_listeners, config_read_interfaces;
 

@@ -140,7 +140,9 @@ static const struct config_field listener_fields[] = {
 	{ "session_timeout", read_session_timeout },
 	{ "agent_check", config_read_agent_check },
 	{ "unavailable_below", config_read_unavailable_below },
-	{ "app_protocol", NULL },
+	{ "app_protocol", config_read_app_protocol },
+	{ "dns_answer", config_read_dns_answer },
+	{ "raw", config_read_raw },
 	{ "listen_backlog", config_read_listen_backlog },
 	{ "accept_queue_limit", config_read_accept_queue_limit },
 	{ "prove_sources", NULL },
@@ -148,10 +150,9 @@ static const struct config_field listener_fields[] = {
 };
 
 static const struct config_asked listener_asked[] = {
-	{ "protocol", CONFIG_PROTOCOL },
-	{ "addresses", CONFIG_ADDRESSES },
-	{ "ports", CONFIG_PORTS },
-	{ NULL, 0 },
+	{ "protocol", CONFIG_PROTOCOL }, { "addresses", CONFIG_ADDRESSES },
+	{ "ports", CONFIG_PORTS },	 { "app_protocol", CONFIG_LANGUAGE },
+	{ "raw", CONFIG_RAW },		 { NULL, 0 },
 };
 
 const struct config_block config_block_listener = {
@@ -176,6 +177,7 @@ void config_listener_release(struct config_listener *listener)
 	free(listener->ports);
 	free(listener->sources);
 	free(listener->level.agent_host);
+	free(listener->raw);
 }
 
 /* One whose name is wrong, or another's, is read for its mistakes, and not kept. */

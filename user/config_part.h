@@ -17,6 +17,8 @@ enum config_part {
 	CONFIG_PROTOCOL = 1 << 5,
 	CONFIG_ADDRESSES = 1 << 6,
 	CONFIG_PORTS = 1 << 7,
+	CONFIG_LANGUAGE = 1 << 8,
+	CONFIG_RAW = 1 << 9,
 };
 
 /* Limits and bursts beyond it are kept as this: no algorithm takes them. */

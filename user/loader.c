@@ -33,7 +33,7 @@ struct loader_map {
 	struct bpf_map *map;
 };
 
-#define LOADER_MAPS 23
+#define LOADER_MAPS 24
 
 static void list_maps(const struct stile_bpf *skeleton, struct loader_map ret_maps[LOADER_MAPS])
 {
@@ -61,6 +61,7 @@ static void list_maps(const struct stile_bpf *skeleton, struct loader_map ret_ma
 		{ "holders", skeleton->maps.stile_holders },
 		{ "sockets", skeleton->maps.stile_sockets },
 		{ "limiters", skeleton->maps.stile_limiters },
+		{ "datagrams", skeleton->maps.stile_datagrams },
 	};
 
 	memcpy(ret_maps, maps, sizeof(maps));
@@ -124,6 +125,7 @@ static int size_maps(struct stile_bpf *skeleton, const struct policy *policy)
 		{ skeleton->maps.stile_flows, policy->kernel.flow_sets },
 		{ skeleton->maps.stile_asking, policy->kernel.accept_limits ? STILE_ASKING : 0 },
 		{ skeleton->maps.stile_holders, policy->kernel.max_clients },
+		{ skeleton->maps.stile_datagrams, policy->n_datagrams },
 		{ skeleton->maps.stile_trusted, policy->n_trusted + LISTED_MAX },
 		{ skeleton->maps.stile_blocked, policy->n_blocked + LISTED_MAX },
 	};

@@ -177,6 +177,9 @@ int loader_fill_maps(const struct bpf_object *object, const struct policy *polic
 	if (error == 0)
 		error = fill_array(map_fd(object, "stile_pages"), policy->pages,
 				   sizeof(*policy->pages), policy->n_pages);
+	if (error == 0 && policy->n_datagrams)
+		error = fill_array(map_fd(object, "stile_datagrams"), policy->datagrams,
+				   sizeof(*policy->datagrams), policy->n_datagrams);
 	if (error == 0)
 		error = fill_listed(map_fd(object, "stile_trusted"), policy->trusted,
 				    policy->n_trusted);

@@ -48,3 +48,19 @@ const char *const policy_watchdog_names[_STILE_WATCHDOG_MAX + 1] = {
 	[STILE_WATCHDOG_COUNT] = "count",
 	[STILE_WATCHDOG_PASS] = "pass",
 };
+
+const char *const policy_language_names[_STILE_LANGUAGE_MAX + 1] = {
+	[STILE_LANGUAGE_NONE] = "none",
+	[STILE_LANGUAGE_HTTP] = "http",
+	[STILE_LANGUAGE_SMTP] = "smtp",
+	[STILE_LANGUAGE_REDIS] = "redis",
+	[STILE_LANGUAGE_POSTGRESQL] = "postgresql",
+	[STILE_LANGUAGE_MYSQL] = "mysql",
+	[STILE_LANGUAGE_OPCUA] = "opcua",
+	[STILE_LANGUAGE_TLS] = "tls",
+	[STILE_LANGUAGE_DNS] = "dns",
+	[STILE_LANGUAGE_NTP] = "ntp",
+	[STILE_LANGUAGE_SIP] = "sip",
+	[STILE_LANGUAGE_COAP] = "coap",
+	[STILE_LANGUAGE_RAW] = "raw",
+};

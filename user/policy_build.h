@@ -54,6 +54,9 @@ void policy_build_queues(struct policy_build *build);
 void policy_build_connections(struct policy_build *build);
 uint32_t policy_next_serial(struct policy_build *build);
 
+/* What clients on UDP are told in their own language (policy_languages.c). 0 or -ENOMEM. */
+int policy_build_datagrams(struct policy_build *build);
+
 /* Which listener stands at which address and port. 0 or -ENOMEM. */
 int policy_build_ports(struct policy_build *build);
 

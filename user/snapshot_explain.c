@@ -277,6 +277,23 @@ static uint64_t longest_wait(const struct snapshot_verdict *verdict,
 	return wait;
 }
 
+/* As refuse() in bpf/refuse.h. */
+static struct ruling refusal_ruling(const struct snapshot_judgement *refusal,
+				    const struct stile_policy *policy, const struct pkt *pkt)
+{
+	uint8_t action = policy->limiters[refusal->limiter].action;
+	bool speaks = pkt->protocol == STILE_PROTOCOL_UDP && action == STILE_ACTION_REJECT &&
+		      policy->attachments[refusal->attachment].answer;
+	struct ruling ruling = judge_refusal(pkt, speaks ? STILE_ACTION_RESET : action,
+					     refusal->decision == STILE_DECISION_FULL
+						     ? STILE_REASON_FULL
+						     : STILE_REASON_LIMITED);
+
+	if (speaks && ruling.verdict == STILE_VERDICT_REPLY)
+		ruling.reply = STILE_REPLY_BUSY;
+	return ruling;
+}
+
 /* All judge; the first that refuses decides. */
 static void conclude(const struct question *question, struct snapshot_verdict *verdict)
 {
@@ -296,10 +313,7 @@ static void conclude(const struct question *question, struct snapshot_verdict *v
 		return;
 	}
 	refusal = &verdict->judges[verdict->refused_by];
-	rule(verdict,
-	     judge_refusal(&pkt, policy->limiters[refusal->limiter].action,
-			   refusal->decision == STILE_DECISION_FULL ? STILE_REASON_FULL
-								    : STILE_REASON_LIMITED));
+	rule(verdict, refusal_ruling(refusal, policy, &pkt));
 	verdict->wait = longest_wait(verdict, policy);
 }
 

@@ -10,6 +10,7 @@
 #include <linux/types.h>
 
 #include "answer.h"
+#include "datagram.h"
 #include "reason.h"
 
 #define STILE_ABI_VERSION 1
@@ -37,6 +38,8 @@
 #define STILE_WINDOW_LIMIT_MAX ((1ULL << 20) - 1) /* highest limit of the two window algorithms */
 #define STILE_TOKEN_RATE_MAX 10000000ULL	  /* tokens per second */
 #define STILE_TOKEN_SHIFT 6			  /* token times are in ns >> -6, that is 1/64 ns */
+
+#define STILE_DATAGRAMS_MAX 64 /* different answers on udp; slot 0 is never used */
 
 #define STILE_SIZE(type, size) _Static_assert(sizeof(type) == (size), #type)
 
@@ -81,6 +84,24 @@ enum stile_watchdog {
 	_STILE_WATCHDOG_MAX,
 };
 
+/* What a listener's clients speak. */
+enum stile_language {
+	STILE_LANGUAGE_NONE,
+	STILE_LANGUAGE_HTTP,
+	STILE_LANGUAGE_SMTP,
+	STILE_LANGUAGE_REDIS,
+	STILE_LANGUAGE_POSTGRESQL,
+	STILE_LANGUAGE_MYSQL,
+	STILE_LANGUAGE_OPCUA,
+	STILE_LANGUAGE_TLS,
+	STILE_LANGUAGE_DNS,
+	STILE_LANGUAGE_NTP,
+	STILE_LANGUAGE_SIP,
+	STILE_LANGUAGE_COAP,
+	STILE_LANGUAGE_RAW,
+	_STILE_LANGUAGE_MAX,
+};
+
 enum stile_mode { STILE_MODE_AUTO, STILE_MODE_NATIVE, STILE_MODE_GENERIC, _STILE_MODE_MAX };
 
 /* A limiter as the program reads it. All times are CLOCK_MONOTONIC. */
@@ -113,7 +134,8 @@ STILE_SIZE(struct stile_limiter, 112);
 struct stile_attachment {
 	__u16 limiter;	/* slot; 0: free */
 	__u16 listener; /* slot */
-	__u16 answer;	/* slot in stile_answers: what whoever is refused is told; 0: none */
+	__u16 answer;	/* what whoever is refused is told: slot in stile_answers, or, on udp, in
+			   stile_datagrams; 0: nothing */
 	__u16 reserved;
 };
 STILE_SIZE(struct stile_attachment, 8);
@@ -168,7 +190,8 @@ struct stile_policy {
 	__u8 watchdog;	    /* enum stile_watchdog */
 	__u8 converses;	    /* 1: an answer is given over TCP; see bpf/busy.h */
 	__u8 accept_limits; /* 1: a listener has an accept_limit */
-	__u8 reserved[3];
+	__u8 has_datagrams; /* 1: one is given over UDP; see bpf/datagram.h */
+	__u8 reserved[2];
 	__u64 cookie_key[2];		  /* of the hash that makes cookies, see bpf/cookie.h */
 	__u64 watchdog_after;		  /* ns since the last heartbeat that are too long */
 	__u64 flow_keys[STILE_FLOW_KEYS]; /* of the hash that finds sessions */
@@ -383,6 +406,11 @@ struct stile_level {
 	__u8 reserved[7];
 };
 STILE_SIZE(struct stile_level, 16);
+STILE_SIZE(struct stile_piece, 8);
+STILE_SIZE(struct stile_datagram_rule, 24);
+STILE_SIZE(struct stile_datagram_line, 40);
+STILE_SIZE(struct stile_datagram, 1024 + 4 * 24 + 12 * 40 + 24 * 8 + 16);
+STILE_SIZE(struct stile_datagram_work, 2 * 1472 + 64 + 64 * 8 + 32 * 8 + 10 * 4);
 
 /* Both clocks at one moment (clock.bpf.c). */
 struct stile_clock_sample {

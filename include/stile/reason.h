@@ -54,7 +54,10 @@
 	X(RESET, "reset", "a TCP RST")                                                             \
 	X(ICMP, "icmp", "an ICMP or ICMPv6 port unreachable")                                      \
 	X(FAILED, "failed", "an answer that could not be built: the packet was dropped instead")   \
-	X(WITHHELD, "withheld", "an answer past replies_per_second: the packet was dropped instead")
+	X(WITHHELD, "withheld",                                                                    \
+	  "an answer past replies_per_second: the packet was dropped instead")                     \
+	X(COOKIE, "cookie", "a SYN-ACK to a client that will be told that the service is busy")    \
+	X(BUSY, "busy", "that the service is busy, in the client's own language")
 
 /* The formatter cannot read a list within an enum. */
 /* clang-format off */

@@ -16,3 +16,6 @@ look 'the longest path of a socket' "listeners: {a: {}}\ncontrol: /$(printf %010
 look 'limiters' "rate_limiters: {$(count 64 a ': {limit: 1}, ')}\n" | grep -v warning
 look 'listeners' "listeners: {$(count 256 a ': {}, ')}\n"
 look 'interfaces' "listeners: {a: {}}\ninterfaces: {$(count 17 eth ': {}, ')}\n"
+look 'answers on udp' "rate_limiters: {a: {limit: 1}}\nlisteners: {$(awk 'BEGIN {
+	for (i = 1; i <= 64; i++) printf "u%d: {protocol: udp, ports: %d, rate_limiter_name: a, app_protocol: raw, raw: {bytes: x%d}}, ", i, i, i }')}\n"
+look 'bytes of an answer' "listeners: {a: {app_protocol: raw, raw: {bytes: $(printf %01025d 0)}}}\n"

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How long a client that was refused has to wait: what every answer tells it that has a place for
+ * it. Whoever waits that long and asks again is let in, if nobody else spent what its limiters had
+ * meanwhile. Reads buckets and sessions, and changes none.
+ */
+#ifndef STILE_BPF_WAIT_H
+#define STILE_BPF_WAIT_H
+
+#include "charge.h"
+#include "classify.h"
+#include "flow.h"
+#include "maps.h"
+
+#define WAIT_MS 1000000 /* ns */
+#define WAIT_UNKNOWN (~0ULL)
+
+static __always_inline __u64 wait_now(void)
+{
+	return bpf_jiffies64() * policy.tick + policy.tick_base;
+}
+
+static __always_inline struct stile_flow_set *wait_set(const struct pkt *pkt, __u64 *ret_tag)
+{
+	__u64 hash = flow_hash((const __u64 *)policy.flow_keys, pkt);
+	__u32 index = flow_index(hash, policy.flow_sets);
+
+	*ret_tag = flow_tag(hash);
+	return bpf_map_lookup_elem(&stile_flows, &index);
+}
+
+/*
+ * ns until the bucket of @source would admit an event if none came; 0: it would now. WAIT_UNKNOWN:
+ * it has no bucket.
+ */
+__attribute__((noinline)) __u64 wait_of(__u32 slot, const struct address *source)
+{
+	const struct stile_limiter *limiter = charge_limiter_at(slot);
+	struct table_event event;
+	struct stile_set *words;
+	struct table_set set;
+	__u32 way;
+
+	if (!source)
+		return 0;
+	words = charge_open(slot, limiter, source, 0, &event);
+	if (!words)
+		return 0;
+	set = limiter->wide ? table_set_wide((struct stile_set_wide *)words) : table_set(words);
+	way = table_find(&set, &event.key);
+	opaque(way); /* verifier: the register that is checked is the one that indexes */
+	return way < set.ways ? bucket_wait(limiter, load_once(set.state[way]), event.now)
+			      : WAIT_UNKNOWN;
+}
+
+/* ns until the datagram's session is held no more; 0: there is none; WAIT_UNKNOWN: it is open. */
+__attribute__((noinline)) __u64 wait_of_session(const struct pkt *pkt)
+{
+	__u64 now = wait_now(), tag, word, *place;
+	struct stile_flow_set *set;
+
+	if (!pkt)
+		return 0;
+	set = wait_set(pkt, &tag);
+	if (!set)
+		return 0;
+	word = flow_find(set, tag, flow_time(now), &place);
+	if (word == 0 || flow_kind(word) >= FLOW_NEW)
+		return word ? WAIT_UNKNOWN : 0;
+	/* To where the unit begins in which it is let go. */
+	return ((__u64)flow_left(word, flow_time(now)) << STILE_FLOW_SHIFT) -
+	       (now & ((1ULL << STILE_FLOW_SHIFT) - 1));
+}
+
+/* The limiters of an event that was refused, as they are asked. */
+struct wait {
+	bool session;  /* of the packet is let in: who counts sessions is not asked */
+	__u64 longest; /* ns until all that know the client would admit it */
+	__u64 window;  /* of those that turn away whom they have no room for, and do not know it */
+};
+
+static __always_inline void wait_ask(struct wait *wait, __u32 attachment,
+				     const struct address *source)
+{
+	const struct stile_limiter *limiter = charge_limiter_at(charge_slot(attachment));
+	__u64 ns;
+
+	if (attachment == 0 || limiter->action == STILE_ACTION_COUNT)
+		return;
+	if (wait->session && limiter->unit != STILE_UNIT_DATAGRAMS)
+		return;
+	ns = wait_of(charge_slot(attachment), source);
+	if (ns != WAIT_UNKNOWN)
+		wait->longest = ns > wait->longest ? ns : wait->longest;
+	else if (limiter->full == STILE_FULL_REJECT && limiter->window > wait->window)
+		wait->window = limiter->window;
+}
+
+/*
+ * ns until every limiter would admit an event like @pkt, which was refused. Where none has to be
+ * waited for, a table is full, for as long as anybody can tell: a window.
+ */
+__attribute__((noinline)) __u64 wait_of_event(const struct pkt *pkt, __u32 ifindex, bool session)
+{
+	struct wait wait = { .session = session };
+	struct pkt_class class = {};
+	__u32 i;
+
+	if (!pkt)
+		return 0;
+	classify_judges(pkt, classify_listener(pkt) & (STILE_LISTENERS_MAX - 1),
+			classify_interface(ifindex), &class);
+	wait_ask(&wait, class.edge, &pkt->source);
+	for (i = 0; i < STILE_JUDGES_MAX; i++)
+		wait_ask(&wait, classify_judge(class.judges, i), &pkt->source);
+	return wait.longest ? wait.longest : wait.window;
+}
+
+/* ms until the client of a packet that was refused is admitted, rounded up; at least 1. */
+static __always_inline __u32 wait_ms(const struct pkt *pkt, __u32 ifindex)
+{
+	__u64 wait, held = 0;
+
+	if (policy.flow_sets && pkt->protocol == STILE_PROTOCOL_UDP)
+		held = wait_of_session(pkt);
+	wait = wait_of_event(pkt, ifindex, held == WAIT_UNKNOWN);
+	if (held != WAIT_UNKNOWN && held > wait)
+		wait = held;
+	/* A limiter may read a clock that is up to a tick behind the one that was read here. */
+	return (wait + policy.tick + WAIT_MS - 1) / WAIT_MS;
+}
+
+#endif /* STILE_BPF_WAIT_H */

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How a language answers a datagram that is refused: data, which bpf/datagram.h carries out. The
+ * first rule that the request meets, and whose pieces take no more bytes than the request has,
+ * is the answer. Rules and pieces of all languages are in user/language_udp.c.
+ */
+#ifndef STILE_DATAGRAM_H
+#define STILE_DATAGRAM_H
+
+#include <linux/types.h>
+
+#define STILE_DATAGRAM_SIZE 1472 /* of a request, at most: Ethernet's 1500 without IPv4 and UDP */
+#define STILE_DATAGRAM_TEXT 1024
+#define STILE_DATAGRAM_TEXT_PIECE 512 /* bytes of it in one piece, at most */
+#define STILE_DATAGRAM_RULES 4
+#define STILE_DATAGRAM_PIECES 24
+#define STILE_DATAGRAM_LINES 12
+#define STILE_DATAGRAM_REST 0xffff /* COPY: all that follows */
+#define STILE_DATAGRAM_RANGES 64
+#define STILE_DATAGRAM_LINE_RANGES 32
+#define STILE_DATAGRAM_MADE 64
+#define STILE_DATAGRAM_TAG 8 /* bytes at the start of those: the client's tag */
+
+enum stile_piece_kind {
+	STILE_PIECE_TEXT,    /* @length bytes at @offset of the text */
+	STILE_PIECE_COPY,    /* @length bytes at @offset of the request */
+	STILE_PIECE_COUNTED, /* the same, as many as the low half of the request's byte @length
+				says, and no more than 8 (CoAP's token) */
+	STILE_PIECE_BITS,    /* the request's byte at @offset, through @mask, with @bits set */
+	STILE_PIECE_SECONDS, /* the wait in decimal */
+	STILE_PIECE_MILLISECONDS,
+	STILE_PIECE_BINARY, /* the wait in seconds, big-endian in @length bytes; more: the most */
+	STILE_PIECE_POLL,   /* the wait's binary logarithm in seconds, rounded up, in one byte,
+			       or the request's byte at @offset where that is more (NTP's poll) */
+	STILE_PIECE_LINES,  /* the lines of the request that the answer's lines name */
+	_STILE_PIECE_MAX,
+};
+
+struct stile_piece {
+	__u16 offset, length;
+	__u8 kind; /* enum stile_piece_kind */
+	__u8 mask, bits;
+	__u8 reserved;
+};
+
+/* Words are eight bytes as they lie in memory. */
+struct stile_datagram_rule {
+	__u64 mask, value; /* the request's bytes at offset, through the mask */
+	__u16 offset;
+	__u16 least;   /* bytes that the request has */
+	__u8 first;    /* piece */
+	__u8 n_pieces; /* 0: no answer */
+	__u8 shorter;  /* 1: the answer has to be shorter than the request */
+	__u8 reserved;
+};
+
+/*
+ * A line that is copied: those that begin with a name, whatever its case, with all that continue it
+ * (RFC 3261, 7.3.1). Where @lacking is not in it, that and the client's tag are put before its end.
+ */
+struct stile_datagram_line {
+	__u64 mask, value;	     /* of its first eight bytes, in small letters */
+	__u64 lacking_mask, lacking; /* the same, anywhere; mask 0: nothing is looked for */
+	__u16 text, text_length;     /* what lacks, as it is put in: bytes of the text */
+	__u8 which; /* lines with different names may be the same: bit in @lines_needed */
+	__u8 reserved[3];
+};
+
+/* stile_datagrams (array). What is read in ranges comes first: the verifier adds up the most. */
+struct stile_datagram {
+	__u8 text[STILE_DATAGRAM_TEXT];
+	struct stile_datagram_rule rules[STILE_DATAGRAM_RULES];
+	struct stile_datagram_line lines[STILE_DATAGRAM_LINES];
+	struct stile_piece pieces[STILE_DATAGRAM_PIECES];
+	__u32 n_rules, n_lines;
+	__u32 lines_needed; /* one bit for each that the request has to have */
+	__u32 n_text;
+};
+
+enum stile_range_source { STILE_RANGE_REQUEST, STILE_RANGE_TEXT, STILE_RANGE_MADE };
+
+struct stile_datagram_range {
+	__u16 from, length;
+	__u32 source; /* enum stile_range_source */
+};
+
+/* stile_work (per-CPU array of one): a request while it is answered. */
+struct stile_datagram_work {
+	__u8 request[2 * STILE_DATAGRAM_SIZE]; /* eight zeros follow it, and then anything */
+	__u8 made[STILE_DATAGRAM_MADE];
+	struct stile_datagram_range ranges[STILE_DATAGRAM_RANGES];
+	struct stile_datagram_range lines[STILE_DATAGRAM_LINE_RANGES];
+	__u32 size;  /* of the request */
+	__u32 total; /* of the answer so far */
+	__u32 n_ranges, n_lines, n_made;
+	__u32 seconds, milliseconds; /* the wait */
+	__u32 cursor;		     /* where the next line begins */
+	__u32 found;		     /* bits of the lines that are there */
+	__u32 last;		     /* 1: the line before is copied */
+};
+
+#endif /* STILE_DATAGRAM_H */

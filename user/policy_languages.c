@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Listeners' languages: whether each fits its protocol, and what clients on UDP are told. Answers
+ * that are the same are there once.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "datagram.h"
+#include "policy_build.h"
+#include "raw.h"
+
+static const char *protocol_of(enum stile_language language)
+{
+	return policy_protocol_names[datagram_speaks(language) ? STILE_PROTOCOL_UDP
+							       : STILE_PROTOCOL_TCP];
+}
+
+static bool fits(const struct config_listener *listener)
+{
+	if (listener->language == STILE_LANGUAGE_NONE || listener->language == STILE_LANGUAGE_RAW)
+		return true;
+	return datagram_speaks(listener->language) == (listener->protocol == STILE_PROTOCOL_UDP);
+}
+
+static void check_raw(struct diag *diag, const struct config_listener *listener)
+{
+	if (listener->unsure & (CONFIG_LANGUAGE | CONFIG_RAW))
+		return;
+	if (listener->raw_place.line && listener->language != STILE_LANGUAGE_RAW)
+		diag_error(diag, listener->raw_place,
+			   "raw is for app_protocol: raw only, and '%s' has %s",
+			   listener->name.text, policy_language_names[listener->language]);
+	if (listener->language == STILE_LANGUAGE_RAW && !listener->raw_place.line)
+		diag_error(
+			diag, listener->language_place,
+			"app_protocol: '%s' has raw and does not say what is sent, expected raw: "
+			"{bytes: ...} beside it",
+			listener->name.text);
+	if (listener->raw && listener->raw->server_first &&
+	    listener->protocol == STILE_PROTOCOL_UDP && !(listener->unsure & CONFIG_PROTOCOL))
+		diag_error(diag, listener->raw_place,
+			   "raw: '%s' is on udp, where no server speaks first, expected first: "
+			   "client",
+			   listener->name.text);
+}
+
+/* Whether there is anything to say there. */
+static bool check(struct diag *diag, const struct config_listener *listener)
+{
+	check_raw(diag, listener);
+	if (listener->unsure & (CONFIG_LANGUAGE | CONFIG_PROTOCOL))
+		return false;
+	if (listener->dns_answer_place.line && listener->language != STILE_LANGUAGE_DNS)
+		diag_error(diag, listener->dns_answer_place,
+			   "dns_answer is for app_protocol: dns only, and '%s' has %s",
+			   listener->name.text, policy_language_names[listener->language]);
+	if (!fits(listener)) {
+		diag_error(diag, listener->language_place,
+			   "app_protocol: %s is spoken over %s, and '%s' is on %s",
+			   policy_language_names[listener->language],
+			   protocol_of(listener->language), listener->name.text,
+			   policy_protocol_names[listener->protocol]);
+		return false;
+	}
+	return listener->language != STILE_LANGUAGE_NONE;
+}
+
+/* The slot of @datagram, which is added where it is not there yet; 0: there is no room. */
+static uint16_t place(struct policy *policy, const struct stile_datagram *datagram)
+{
+	size_t slot = 1;
+
+	while (slot < policy->n_datagrams &&
+	       memcmp(&policy->datagrams[slot], datagram, sizeof(*datagram)) != 0)
+		slot++;
+	if (slot == STILE_DATAGRAMS_MAX)
+		return 0;
+	policy->datagrams[slot] = *datagram;
+	if (slot >= policy->n_datagrams)
+		policy->n_datagrams = slot + 1;
+	return (uint16_t)slot;
+}
+
+static void build_listener(struct policy_build *build, size_t index)
+{
+	const struct config_listener *listener = &build->config->listeners[index];
+	const struct datagram_wish wish = { listener->dns_refused, listener->raw };
+	struct stile_policy *kernel = &build->policy->kernel;
+	struct stile_datagram datagram;
+	uint16_t slot;
+
+	if (!check(build->diag, listener) || listener->protocol != STILE_PROTOCOL_UDP ||
+	    (listener->language == STILE_LANGUAGE_RAW && !listener->raw))
+		return;
+	/* Only texts of an operator's own could be too long, and they are bounded. */
+	if (datagram_build(listener->language, &wish, &datagram) < 0)
+		return;
+	slot = place(build->policy, &datagram);
+	if (slot == 0)
+		diag_error(build->diag, listener->language_place,
+			   "app_protocol: too many different answers on udp: there is room for %d",
+			   STILE_DATAGRAMS_MAX - 1);
+	kernel->listeners[build->listeners[index]].answer = slot;
+	kernel->has_datagrams = 1;
+}
+
+/* Every attachment tells what its listener does: the program finds it in one step. */
+static void build_attachments(struct stile_policy *kernel)
+{
+	for (size_t i = 0; i < STILE_ATTACHMENTS_MAX; i++) {
+		struct stile_attachment *attachment = &kernel->attachments[i];
+		const struct stile_listener *listener = &kernel->listeners[attachment->listener];
+
+		if (attachment->limiter && listener->protocol == STILE_PROTOCOL_UDP)
+			attachment->answer = listener->answer;
+	}
+}
+
+int policy_build_datagrams(struct policy_build *build)
+{
+	build->policy->datagrams = calloc(STILE_DATAGRAMS_MAX, sizeof(*build->policy->datagrams));
+	if (!build->policy->datagrams)
+		return -ENOMEM;
+	for (size_t i = 0; i < build->config->n_listeners; i++)
+		build_listener(build, i);
+	build_attachments(&build->policy->kernel);
+	return 0;
+}
