@@ -13,19 +13,30 @@
 #include "reply.h"
 #include "wait.h"
 
+/* Whether @length is from 1 to @max. verifier: kernel 6.1 learns nothing of a length that is not 0. */
+static __always_inline bool datagram_is_length(__u64 *length, __u64 max)
+{
+	__u64 less = *length - 1;
+
+	opaque(less);
+	if (less >= max)
+		return false;
+	*length = less + 1;
+	return true;
+}
+
 /* The request's bytes, as its UDP header counts them. 0 or -1. */
 static __always_inline int datagram_read(struct xdp_md *ctx, const struct pkt *pkt,
 					 struct stile_datagram_work *work)
 {
 	__u64 *end;
 	__u16 length;
-	__u32 size;
+	__u64 size;
 
 	if (bpf_xdp_load_bytes(ctx, pkt->l4 + 4, &length, sizeof(length)))
 		return -1;
 	size = swap16(length) - sizeof(struct udphdr);
-	opaque(size); /* verifier: as above */
-	if (size > pkt->payload || size == 0 || size > STILE_DATAGRAM_SIZE)
+	if (size > pkt->payload || !datagram_is_length(&size, STILE_DATAGRAM_SIZE))
 		return -1;
 	if (bpf_xdp_load_bytes(ctx, pkt->l4 + sizeof(struct udphdr), work->request, size))
 		return -1;
@@ -42,8 +53,7 @@ static __always_inline int datagram_store(struct xdp_md *ctx, const struct stile
 	__u64 from = work->ranges[i].from, length = work->ranges[i].length;
 
 	opaque(from);
-	opaque(length);
-	if (length == 0 || length > STILE_DATAGRAM_SIZE || from > STILE_DATAGRAM_SIZE)
+	if (!datagram_is_length(&length, STILE_DATAGRAM_SIZE) || from > STILE_DATAGRAM_SIZE)
 		return -1;
 	if (work->ranges[i].source == STILE_RANGE_REQUEST)
 		return bpf_xdp_store_bytes(ctx, at, (void *)work->request + from, length);
@@ -85,8 +95,7 @@ __attribute__((noinline)) __s64 datagram_sum(struct xdp_md *ctx, struct stile_da
 	if (!work)
 		return -1;
 	size = work->total;
-	opaque(size); /* verifier: as above */
-	if (size == 0 || size > STILE_DATAGRAM_SIZE ||
+	if (!datagram_is_length(&size, STILE_DATAGRAM_SIZE) ||
 	    bpf_xdp_load_bytes(ctx, at, work->request, size))
 		return -1;
 	end = (__u64 *)(work->request + size);
