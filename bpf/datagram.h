@@ -13,7 +13,7 @@
 #include "reply.h"
 #include "wait.h"
 
-/* Whether @length is from 1 to @max. verifier: kernel 6.1 learns nothing of a length that is not 0. */
+/* Whether @length is from 1 to @max. verifier: to kernel 6.1, what is not 0 may be 0 still. */
 static __always_inline bool datagram_is_length(__u64 *length, __u64 max)
 {
 	__u64 less = *length - 1;

@@ -11,6 +11,7 @@
 
 #include "answer.h"
 #include "datagram.h"
+#include "language.h"
 #include "reason.h"
 
 #define STILE_ABI_VERSION 1
@@ -82,24 +83,6 @@ enum stile_watchdog {
 	STILE_WATCHDOG_COUNT, /* what is over a limit is counted, and let through */
 	STILE_WATCHDOG_PASS,  /* they pass */
 	_STILE_WATCHDOG_MAX,
-};
-
-/* What a listener's clients speak. */
-enum stile_language {
-	STILE_LANGUAGE_NONE,
-	STILE_LANGUAGE_HTTP,
-	STILE_LANGUAGE_SMTP,
-	STILE_LANGUAGE_REDIS,
-	STILE_LANGUAGE_POSTGRESQL,
-	STILE_LANGUAGE_MYSQL,
-	STILE_LANGUAGE_OPCUA,
-	STILE_LANGUAGE_TLS,
-	STILE_LANGUAGE_DNS,
-	STILE_LANGUAGE_NTP,
-	STILE_LANGUAGE_SIP,
-	STILE_LANGUAGE_COAP,
-	STILE_LANGUAGE_RAW,
-	_STILE_LANGUAGE_MAX,
 };
 
 enum stile_mode { STILE_MODE_AUTO, STILE_MODE_NATIVE, STILE_MODE_GENERIC, _STILE_MODE_MAX };
@@ -406,12 +389,6 @@ struct stile_level {
 	__u8 reserved[7];
 };
 STILE_SIZE(struct stile_level, 16);
-STILE_SIZE(struct stile_piece, 8);
-STILE_SIZE(struct stile_datagram_rule, 24);
-STILE_SIZE(struct stile_datagram_line, 40);
-STILE_SIZE(struct stile_datagram, 1024 + 4 * 24 + 12 * 40 + 24 * 8 + 16);
-STILE_SIZE(struct stile_datagram_work, 2 * 1472 + 64 + 64 * 8 + 32 * 8 + 10 * 4);
-
 /* Both clocks at one moment (clock.bpf.c). */
 struct stile_clock_sample {
 	__u64 ktime; /* ns of CLOCK_MONOTONIC */

@@ -99,4 +99,12 @@ struct stile_datagram_work {
 	__u32 last;		     /* 1: the line before is copied */
 };
 
+_Static_assert(sizeof(struct stile_piece) == 8, "stile_piece");
+_Static_assert(sizeof(struct stile_datagram_rule) == 24, "stile_datagram_rule");
+_Static_assert(sizeof(struct stile_datagram_line) == 40, "stile_datagram_line");
+_Static_assert(sizeof(struct stile_datagram) == 1024 + 4 * 24 + 12 * 40 + 24 * 8 + 16,
+	       "stile_datagram");
+_Static_assert(sizeof(struct stile_datagram_work) == 2 * 1472 + 64 + 64 * 8 + 32 * 8 + 10 * 4,
+	       "stile_datagram_work");
+
 #endif /* STILE_DATAGRAM_H */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The application protocols by number; their names are in user/names.c. */
+#ifndef STILE_LANGUAGES_H
+#define STILE_LANGUAGES_H
+
+/* What a listener's clients speak. */
+enum stile_language {
+	STILE_LANGUAGE_NONE,
+	STILE_LANGUAGE_HTTP,
+	STILE_LANGUAGE_SMTP,
+	STILE_LANGUAGE_REDIS,
+	STILE_LANGUAGE_POSTGRESQL,
+	STILE_LANGUAGE_MYSQL,
+	STILE_LANGUAGE_OPCUA,
+	STILE_LANGUAGE_TLS,
+	STILE_LANGUAGE_DNS,
+	STILE_LANGUAGE_NTP,
+	STILE_LANGUAGE_SIP,
+	STILE_LANGUAGE_COAP,
+	STILE_LANGUAGE_RAW,
+	_STILE_LANGUAGE_MAX,
+};
+
+#endif /* STILE_LANGUAGES_H */
