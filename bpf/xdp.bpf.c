@@ -44,8 +44,7 @@ static __always_inline void note_exempt(const struct pkt *pkt, struct pkt_class 
 static __always_inline struct ruling judge_held(const struct pkt *pkt, int kind)
 {
 	struct ruling ruling = judge_refusal(
-		pkt, kind == FLOW_HELD ? STILE_ACTION_DROP : STILE_ACTION_RESET,
-		STILE_REASON_HELD);
+		pkt, kind == FLOW_HELD ? STILE_ACTION_DROP : STILE_ACTION_RESET, STILE_REASON_HELD);
 
 	if (kind == FLOW_HELD_BUSY && ruling.verdict == STILE_VERDICT_REPLY)
 		ruling.reply = STILE_REPLY_BUSY;
