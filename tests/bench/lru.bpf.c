@@ -57,7 +57,7 @@ static __always_inline int lru_charge(const struct stile_limiter *limiter, const
 
 /* Stands in the place of charge.h's. */
 #define STILE_BPF_CHARGE_H
-static __always_inline struct ruling charge_event(const struct pkt *pkt,
+static __always_inline struct ruling charge_event(struct xdp_md *ctx, const struct pkt *pkt,
 						  const struct pkt_class *class, __u64 hash)
 {
 	__u32 attachment = classify_judge(class->judges, 0) & (STILE_ATTACHMENTS_MAX - 1);
@@ -66,6 +66,7 @@ static __always_inline struct ruling charge_event(const struct pkt *pkt,
 	struct key key = key_wide(limiter, &pkt->source);
 	int decision = lru_charge(limiter, &key);
 
+	(void)ctx;
 	(void)hash;
 	account_decision(attachment, decision);
 	if (decision == STILE_DECISION_LIMITED)
