@@ -27,7 +27,7 @@ uint8_t level_of(const struct level_input *input)
 
 	level = lower(level, left(input->held, input->limit));
 	level = lower(level, left(input->queued, input->queue_limit));
-	if (input->deaf)
+	if (input->service == LEVEL_SERVICE_NONE)
 		return 0;
 	return level ? level : 1; /* whoever is sent nothing at all never shows that it is well */
 }
@@ -47,13 +47,18 @@ static void rise(struct level *level, uint8_t wanted)
 
 void level_step(struct level *level, const struct level_input *input)
 {
-	uint8_t wanted = level_of(input);
+	struct level_input seen = *input;
+	bool listened = level->listened || input->service == LEVEL_SERVICE_LISTENS;
+	uint8_t wanted;
 
-	if (level->known && wanted > level->value) {
+	if (!listened)
+		seen.service = LEVEL_SERVICE_UNKNOWN;
+	wanted = level_of(&seen);
+	if (level->known && wanted > level->value)
 		rise(level, wanted);
-		return;
-	}
-	*level = (struct level){ .known = true, .value = wanted };
+	else
+		*level = (struct level){ .known = true, .value = wanted };
+	level->listened = listened;
 }
 
 unsigned int level_wait(const struct level *level, uint8_t wanted)

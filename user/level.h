@@ -16,9 +16,16 @@
 #define LEVEL_QUIET 5	/* seconds in a row that are to be better before it rises */
 #define LEVEL_STEP 32	/* that it then rises by each second, at most */
 
+/* Whether a service listens there. */
+enum level_service {
+	LEVEL_SERVICE_UNKNOWN, /* the kernel does not tell, or it is not of this host */
+	LEVEL_SERVICE_LISTENS,
+	LEVEL_SERVICE_NONE,
+};
+
 /* What is known of a listener's load now. A limit of 0: it has none, or it is not known. */
 struct level_input {
-	bool deaf;		      /* nobody listens there */
+	enum level_service service;
 	uint64_t events, refused;     /* of the last seconds, at the limit that refused most */
 	uint64_t held, limit;	      /* places of connections, of the fullest limit */
 	uint64_t queued, queue_limit; /* connections that wait to be accepted */
@@ -27,11 +34,15 @@ struct level_input {
 /* All zero: nothing is known yet. */
 struct level {
 	bool known;
+	bool listened; /* a service of this host was seen to listen */
 	uint8_t value;
 	uint8_t quiet; /* seconds in a row that were better, up to LEVEL_QUIET */
 };
 
-/* The level that @input is worth, as if there had been nothing before. */
+/*
+ * The level that @input is worth, as if there had been nothing before but a service that listened:
+ * where none ever did, packets may be on their way to another host.
+ */
 uint8_t level_of(const struct level_input *input);
 
 /* One second later. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* From counters to what a service level is made of. */
+#include "../bpf/queue.h"
 #include "level.h"
 #include "snapshot.h"
 
@@ -31,6 +32,30 @@ static void gather_refused(const struct stile_decisions *now, const struct stile
 	input->events = events;
 }
 
+/*
+ * Of several sockets the one whose queue is fullest: there clients are lost first. It is full where
+ * accept_queue_limit begins to shed, or else where the kernel drops: a backlog takes one more.
+ */
+static void gather_queue(const struct snapshot *snapshot, uint32_t slot, struct level_input *input)
+{
+	const struct stile_listener *listener = &snapshot->policy.listeners[slot];
+	const struct snapshot_queue *queue = &snapshot->queues[slot];
+	const struct queue_state fullest = { queue->fullest_length, queue->fullest_backlog };
+
+	if (!snapshot->has_queues || listener->protocol != STILE_PROTOCOL_TCP)
+		return;
+	input->service = queue->sockets ? LEVEL_SERVICE_LISTENS : LEVEL_SERVICE_NONE;
+	if (queue->sockets == 0)
+		return;
+	input->queued = queue->fullest_length;
+	input->queue_limit = queue->fullest_backlog + UINT64_C(1);
+	if (listener->accept_limit)
+		input->queue_limit =
+			queue_threshold(&fullest, listener->accept_limit, listener->accept_percent);
+	if (input->queue_limit == 0)
+		input->queue_limit = 1; /* a small part of a small queue */
+}
+
 void level_gather(const struct snapshot *snapshot, const struct stile_decisions *before,
 		  uint32_t slot, struct level_input *ret_input)
 {
@@ -40,8 +65,10 @@ void level_gather(const struct snapshot *snapshot, const struct stile_decisions 
 	for (size_t i = 1; i < STILE_ATTACHMENTS_MAX; i++) {
 		const struct stile_attachment *at = &policy->attachments[i];
 
-		if (at->limiter && at->listener == slot && !policy->limiters[at->limiter].keyed)
-			gather_refused(&snapshot->decisions[i], &before[i], &input);
+		if (!at->limiter || at->listener != slot || policy->limiters[at->limiter].keyed)
+			continue;
+		gather_refused(&snapshot->decisions[i], &before[i], &input);
 	}
+	gather_queue(snapshot, slot, &input);
 	*ret_input = input;
 }

@@ -300,9 +300,17 @@ int snapshot_take(const struct pins *pins, struct snapshot **ret_snapshot)
 	return take(pins, read_counters, ret_snapshot);
 }
 
+static int read_load(const struct pins *pins, struct snapshot *snapshot)
+{
+	int r;
+
+	r = read_decisions(pins, snapshot);
+	return r ? r : snapshot_queues_take(pins, snapshot);
+}
+
 int snapshot_take_load(const struct pins *pins, struct snapshot **ret_snapshot)
 {
-	return take(pins, read_decisions, ret_snapshot);
+	return take(pins, read_load, ret_snapshot);
 }
 
 bool snapshot_is_unattended(const struct snapshot *snapshot)

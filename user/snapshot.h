@@ -64,8 +64,8 @@ int snapshot_take(const struct pins *pins, struct snapshot **ret_snapshot);
 void snapshot_free(struct snapshot *snapshot);
 
 /*
- * The same with the policy and the decisions alone, which is cheap enough for once a second: all
- * else is zero.
+ * The same with what a service level is made of alone, which is cheap enough for once a second:
+ * all else is zero.
  */
 int snapshot_take_load(const struct pins *pins, struct snapshot **ret_snapshot);
 

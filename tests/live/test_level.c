@@ -4,8 +4,12 @@
  * a Stile of its own. It runs on the client's side of the first one's world, and has a second link
  * to the other's.
  */
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "live.h"
@@ -254,4 +258,112 @@ static void test_balance(void)
 	CHECK("and its requests", served >= REQUESTS * 2 / 5 && served <= REQUESTS * 3 / 5);
 }
 
-CHECK_SUITE(level, { "HAProxy moves traffic by agent-check", test_balance });
+static const char one_config[] =
+	"interfaces: {srv0: {mode: generic}}\n"
+	"rate_limiters: {all: {keys: [], limit: 1000, window: 1s}}\n"
+	"listeners:\n"
+	"  web: {ports: [80], rate_limiter_name: all, agent_check: {listen: \"127.0.0.1:9467\"}}\n"
+	"  slow: {ports: [81], rate_limiter_name: all}\n"
+	"metrics: {listen: \"127.0.0.1:9466\"}\n";
+
+/* A level that is waited for. */
+struct wanted {
+	const struct live *live;
+	const char *listener;
+	long long level;
+};
+
+static bool is_level(void *context)
+{
+	const struct wanted *wanted = context;
+	char label[64];
+
+	snprintf(label, sizeof(label), "listener=\"%s\"", wanted->listener);
+	return live_metric_now(wanted->live, "stile_service_level", label) == wanted->level;
+}
+
+static void check_level(const char *what, const struct live *live, const char *listener,
+			long long level)
+{
+	struct wanted wanted = { live, listener, level };
+
+	CHECK(what, live_wait(is_level, &wanted));
+}
+
+static void check_agent(const struct live *live, const char *want)
+{
+	autooutput struct output output =
+		process_shell(live->netns[LIVE_SERVER], "socat -u TCP:127.0.0.1:9467 -");
+
+	CHECK_STR_EQ("the agent-check says", output.text, want);
+}
+
+static void test_restart(void)
+{
+	autolive struct live live;
+
+	if (!live_begin(&live, "level-web") || !live_start_web(&live) ||
+	    !live_start(&live, one_config))
+		return;
+	check_level("a service that listens", &live, "web", 255);
+	check_agent(&live, "up 100%\n");
+	(void)process_end(live.others[--live.n_others], SIGKILL);
+	check_level("a service that is gone", &live, "web", 0);
+	check_agent(&live, "down#nobody listens\n");
+	live_shell(&live, LIVE_SERVER,
+		   "test $(curl -s -o %s/answer -w '%%{http_code}' "
+		   "http://127.0.0.1:9466/service-level/web?json) = 503 && "
+		   "grep -q '\"service_level\": 0' %s/answer",
+		   live.directory, live.directory);
+	check_level("a service that was never there", &live, "slow", 255);
+	if (live_start_web(&live))
+		check_level("a service that is back, for a while", &live, "web", 255);
+}
+
+/* A socket of the test's own that nobody accepts from, and those that wait. */
+struct slow {
+	int listener, clients[6];
+};
+
+static bool slow_open(const struct live *live, struct slow *slow)
+{
+	struct endpoint address;
+	bool good;
+
+	(void)endpoint_parse("127.0.0.1:81", &address);
+	live_enter(live, LIVE_SERVER);
+	slow->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	good = bind(slow->listener, (struct sockaddr *)&address.address, address.length) == 0 &&
+	       listen(slow->listener, 7) == 0;
+	for (size_t i = 0; i < ARRAY_SIZE(slow->clients); i++) {
+		slow->clients[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		good = good && connect(slow->clients[i], (struct sockaddr *)&address.address,
+				       address.length) == 0;
+	}
+	live_leave(live);
+	return CHECK("six wait to be accepted", good);
+}
+
+static void slow_close(const struct slow *slow)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(slow->clients); i++)
+		close(slow->clients[i]);
+	close(slow->listener);
+}
+
+static void test_queue(void)
+{
+	autolive struct live live;
+	struct slow slow;
+
+	if (!live_begin(&live, "level-queue") || !live_start(&live, one_config))
+		return;
+	if (slow_open(&live, &slow))
+		check_level("two places of eight are free", &live, "slow", 63);
+	slow_close(&slow);
+	check_level("it closed", &live, "slow", 0);
+}
+
+CHECK_SUITE(level, { "a service that goes and comes", test_restart },
+	    { "an accept queue that fills", test_queue },
+	    { "HAProxy moves traffic by agent-check", test_balance });

@@ -36,7 +36,7 @@ static void test_worth(void)
 		    .queued = 3,
 		    .queue_limit = 4 },
 		  63 },
-		{ "nobody listens", { .deaf = true }, 0 },
+		{ "nobody listens", { .service = LEVEL_SERVICE_NONE }, 0 },
 		{ "numbers as large as they get",
 		  { .held = UINT64_MAX / 2, .limit = UINT64_MAX },
 		  127 },
@@ -86,9 +86,12 @@ static void test_hysteresis(void)
 
 static void test_restart(void)
 {
-	const struct level_input deaf = { .deaf = true }, well = {};
+	const struct level_input deaf = { .service = LEVEL_SERVICE_NONE };
+	const struct level_input well = { .service = LEVEL_SERVICE_LISTENS };
 	struct level level = {};
 
+	level_step(&level, &deaf);
+	CHECK_EQ("nobody ever listened: it may be another host", level.value, 255);
 	level_step(&level, &well);
 	level_step(&level, &deaf);
 	CHECK_EQ("nobody listens: nothing", level.value, 0);
@@ -138,7 +141,9 @@ static const char config[] = "rate_limiters:\n"
 			     "  each: {limit: 10}\n"
 			     "listeners:\n"
 			     "  web: {ports: [80], rate_limiter_name: [each, all, more]}\n"
-			     "  ssh: {ports: [22], rate_limiter_name: all}\n";
+			     "  ssh: {ports: [22], rate_limiter_name: all}\n"
+			     "  sql: {ports: [5432], rate_limiter_name: all,\n"
+			     "        accept_queue_limit: 50%}\n";
 
 static struct snapshot *snapshot_of_text(void)
 {
@@ -203,7 +208,36 @@ static void test_gather(void)
 	CHECK_EQ("counters that began anew", input.events, 2100);
 }
 
+static void test_gather_queue(void)
+{
+	autofree struct snapshot *snapshot = snapshot_of_text();
+	struct level_input input;
+	uint32_t sql, web;
+
+	if (!CHECK("there is memory", snapshot))
+		return;
+	sql = slot_of(snapshot, "sql");
+	web = slot_of(snapshot, "web");
+	level_gather(snapshot, snapshot->decisions, sql, &input);
+	CHECK_EQ("the kernel does not tell", input.service, LEVEL_SERVICE_UNKNOWN);
+	snapshot->has_queues = true;
+	snapshot->queues[sql] = snapshot->queues[web] = (struct snapshot_queue){
+		.sockets = 2,
+		.fullest_length = 3,
+		.fullest_backlog = 7,
+	};
+	level_gather(snapshot, snapshot->decisions, sql, &input);
+	CHECK_EQ("somebody listens", input.service, LEVEL_SERVICE_LISTENS);
+	CHECK_EQ("so many wait", input.queued, 3);
+	CHECK_EQ("of those that accept_queue_limit lets wait", input.queue_limit, 4);
+	level_gather(snapshot, snapshot->decisions, web, &input);
+	CHECK_EQ("or else of those that the queue takes", input.queue_limit, 8);
+	level_gather(snapshot, snapshot->decisions, slot_of(snapshot, "ssh"), &input);
+	CHECK_EQ("nobody listens", input.service, LEVEL_SERVICE_NONE);
+}
+
 CHECK_SUITE(level, { "what a load is worth", test_worth },
 	    { "falls at once, rises by steps", test_hysteresis }, { "a restart", test_restart },
 	    { "the wait is true", test_wait }, { "hundredths", test_percent },
-	    { "from a snapshot", test_gather });
+	    { "refused, from a snapshot", test_gather },
+	    { "accept queues, from a snapshot", test_gather_queue });
