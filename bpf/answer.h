@@ -5,6 +5,7 @@
 
 #include "account.h"
 #include "budget.h"
+#include "busy.h"
 #include "datagram.h"
 #include "maps.h"
 #include "reply.h"
@@ -53,15 +54,23 @@ __attribute__((noinline)) int answer_build(struct xdp_md *ctx, const struct pkt 
 /* The same for a datagram, in its listener's language. */
 __attribute__((noinline)) int answer_busy(struct xdp_md *ctx, const struct pkt *pkt)
 {
-	return pkt ? datagram_answer(ctx, pkt, wait_ms(pkt, ctx->ingress_ifindex)) : -1;
+	return pkt ? datagram_answer(ctx, pkt, wait_ms(pkt)) : -1;
 }
 
+/* Makes the frame the answer that is due, and says of what kind it is. As reply(). */
 static __always_inline int answer_make(struct xdp_md *ctx, const struct pkt *pkt,
-				       const struct ruling *ruling)
+				       struct ruling *ruling)
 {
+	int listener = 0;
+
 	if (policy.has_datagrams && ruling->reply == STILE_REPLY_BUSY)
 		return answer_busy(ctx, pkt);
-	return answer_build(ctx, pkt, ruling->reply);
+	if (policy.converses && pkt->protocol == STILE_PROTOCOL_TCP)
+		listener = busy_speaks(pkt, ruling->refused);
+	if (listener == 0)
+		return answer_build(ctx, pkt, ruling->reply);
+	ruling->reply = STILE_REPLY_COOKIE;
+	return busy_begin(ctx, pkt, listener, ruling->refused);
 }
 
 /* Makes the frame its answer, or a packet to drop where there is none to be sent. */

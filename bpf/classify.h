@@ -134,13 +134,15 @@ static __always_inline void classify_settle(struct pkt_class *class, struct ruli
 }
 
 /* Who judges an event at @listener; false: the source's own policy exempts it. */
-static __always_inline bool classify_judges(const struct pkt *pkt, __u32 slot, __u32 interface,
+static __always_inline bool classify_judges(const struct pkt *pkt, __u32 slot,
 					    struct pkt_class *class)
 {
-	const volatile struct stile_listener *listener = &policy.listeners[slot];
+	const volatile struct stile_listener *listener;
 	struct stile_source *source;
 
-	class->edge = listener->edges[interface & (STILE_INTERFACES_MAX - 1)];
+	opaque(slot); /* verifier: the register that is bounded is the one that indexes */
+	listener = &policy.listeners[slot & (STILE_LISTENERS_MAX - 1)];
+	class->edge = listener->edges[pkt->interface & (STILE_INTERFACES_MAX - 1)];
 	class->judges = *(const volatile __u64 *)listener->judges;
 	if (!listener->has_sources)
 		return true;
@@ -163,8 +165,8 @@ static __always_inline bool classify_judges(const struct pkt *pkt, __u32 slot, _
  *   6. no limiter, and no accept_queue_limit      pass, unlimited
  *      otherwise the limiters judge               see charge.h
  */
-static __always_inline void classify(const struct pkt *pkt, __u32 interface,
-				     const struct stile_control *control, struct pkt_class *class)
+static __always_inline void classify(const struct pkt *pkt, const struct stile_control *control,
+				     struct pkt_class *class)
 {
 	__u32 slot;
 
@@ -173,6 +175,7 @@ static __always_inline void classify(const struct pkt *pkt, __u32 interface,
 	slot = classify_listener(pkt);
 	if (slot == 0 || slot >= STILE_LISTENERS_MAX)
 		return classify_settle(class, judge_pass(STILE_REASON_UNPROTECTED)); /* 3 */
+	class->listener = slot;
 	if (pkt->protocol == STILE_PROTOCOL_TCP) {
 		if (judge_flags_are_bad(pkt->flags))
 			return classify_settle(class, judge_drop(STILE_REASON_BAD_FLAGS)); /* 4 */
@@ -180,11 +183,10 @@ static __always_inline void classify(const struct pkt *pkt, __u32 interface,
 			return classify_settle(class, judge_pass(STILE_REASON_ESTABLISHED));
 	}
 	class->exempt = control->trusted && classify_trusted(&pkt->source);
-	if (!classify_judges(pkt, slot, interface, class))
+	if (!classify_judges(pkt, slot, class))
 		class->exempt = true;
 	if (class->exempt)
 		return classify_settle(class, judge_pass(STILE_REASON_EXEMPT)); /* 5 */
-	class->listener = slot;
 	if (class->edge == 0 && class->judges == 0 && !classify_has_queue(slot))
 		classify_settle(class, judge_pass(STILE_REASON_UNLIMITED)); /* 6 */
 }

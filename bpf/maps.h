@@ -89,6 +89,36 @@ struct sockets_map {
 typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_connections,
 		  STILE_LISTENERS_MAX) connections_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_recount, STILE_LISTENERS_MAX) recounts_map;
+/* What is said, to what request, and in what segment. */
+struct say {
+	__u32 answer;		       /* slot in stile_answers */
+	__u32 wait;		       /* ms until the client is admitted */
+	__u32 first;		       /* of the answer's bytes */
+	__u32 length;		       /* bytes */
+	__u32 request, request_length; /* the request's data: where in the frame, and bytes */
+};
+
+struct segment {
+	__u32 sequence, acknowledgment;
+	__u32 length;  /* bytes of the scratch that it carries, if there is room */
+	__u32 headers; /* bytes of the frame before those */
+	__u8 flags;
+	__u8 end_flags;			     /* that it has besides if it carries all of them */
+	__u16 never[STILE_ANSWER_RULES - 1]; /* bytes that it may not carry alone; 0: none */
+};
+
+/* Where an answer is composed; of the CPU's own, for want of stack. */
+#define SCRATCH_BYTES 1224
+struct scratch {
+	struct say say;
+	struct segment segment;
+	__u64 judges; /* of the client, see struct pkt_class */
+	__u32 edge, listener, choice;
+	__u32 has;		       /* bytes that the client has of our stream */
+	__u32 window;		       /* bytes that it has room for */
+	__u8 bytes[SCRATCH_BYTES + 8]; /* read and written by words */
+};
+
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_ports, 1) ports_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_page, 1) pages_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_attempts, 1) attempts_map;
@@ -105,6 +135,9 @@ typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, __u32, 1) shares_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_level, STILE_LISTENERS_MAX) levels_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_datagram, 1) datagrams_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_datagram_work, 1) work_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_answer, 1) answers_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, __u64, STILE_LISTENERS_MAX) refusals_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct scratch, 1) scratch_map;
 typedef MAP_TRIE(struct stile_source_key, struct stile_source) sources_map;
 typedef MAP_TRIE(struct stile_prefix, struct stile_listed) list_map;
 
@@ -127,6 +160,9 @@ extern attempts_map stile_attempts SEC(".maps");
 extern asking_map stile_asking SEC(".maps");
 extern datagrams_map stile_datagrams SEC(".maps");
 extern work_map stile_work SEC(".maps");
+extern answers_map stile_answers SEC(".maps");
+extern refusals_map stile_refusals SEC(".maps");
+extern scratch_map stile_scratch SEC(".maps");
 extern struct flows_map stile_flows SEC(".maps");
 extern levels_map stile_levels SEC(".maps");
 extern connections_map stile_connections SEC(".maps");

@@ -50,11 +50,12 @@ struct pkt {
 	__u32 sequence, acknowledgment; /* TCP; host order */
 	__u16 sport, dport;		/* host order */
 	__u16 l3, l4;			/* offsets of the IP and of the TCP or UDP header */
-	__u16 payload; /* bytes behind the TCP or UDP header, by the IP header's word */
-	__u8 ipv4;     /* 1, or 0: IPv6 */
-	__u8 protocol; /* enum stile_protocol */
-	__u8 flags;    /* enum tcp_flag; 0 for UDP */
-	__u8 group;    /* 1: sent to many, by its MAC address */
+	__u16 payload;	/* bytes behind the TCP or UDP header, by the IP header's word */
+	__u8 ipv4;	/* 1, or 0: IPv6 */
+	__u8 protocol;	/* enum stile_protocol */
+	__u8 flags;	/* enum tcp_flag; 0 for UDP */
+	__u8 group;	/* 1: sent to many, by its MAC address */
+	__u8 interface; /* slot of the one that it came in on: for the caller to say */
 };
 
 /* Where a header's walk stands. */

@@ -100,7 +100,7 @@ static __always_inline void wait_ask(struct wait *wait, __u32 attachment,
  * ns until every limiter would admit an event like @pkt, which was refused. Where none has to be
  * waited for, a table is full, for as long as anybody can tell: a window.
  */
-__attribute__((noinline)) __u64 wait_of_event(const struct pkt *pkt, __u32 ifindex, bool session)
+__attribute__((noinline)) __u64 wait_of_event(const struct pkt *pkt, bool session)
 {
 	struct wait wait = { .session = session };
 	struct pkt_class class = {};
@@ -108,8 +108,7 @@ __attribute__((noinline)) __u64 wait_of_event(const struct pkt *pkt, __u32 ifind
 
 	if (!pkt)
 		return 0;
-	classify_judges(pkt, classify_listener(pkt) & (STILE_LISTENERS_MAX - 1),
-			classify_interface(ifindex), &class);
+	classify_judges(pkt, classify_listener(pkt), &class);
 	wait_ask(&wait, class.edge, &pkt->source);
 	for (i = 0; i < STILE_JUDGES_MAX; i++)
 		wait_ask(&wait, classify_judge(class.judges, i), &pkt->source);
@@ -117,13 +116,13 @@ __attribute__((noinline)) __u64 wait_of_event(const struct pkt *pkt, __u32 ifind
 }
 
 /* ms until the client of a packet that was refused is admitted, rounded up; at least 1. */
-static __always_inline __u32 wait_ms(const struct pkt *pkt, __u32 ifindex)
+static __always_inline __u32 wait_ms(const struct pkt *pkt)
 {
 	__u64 wait, held = 0;
 
 	if (policy.flow_sets && pkt->protocol == STILE_PROTOCOL_UDP)
 		held = wait_of_session(pkt);
-	wait = wait_of_event(pkt, ifindex, held == WAIT_UNKNOWN);
+	wait = wait_of_event(pkt, held == WAIT_UNKNOWN);
 	if (held != WAIT_UNKNOWN && held > wait)
 		wait = held;
 	/* A limiter may read a clock that is up to a tick behind the one that was read here. */

@@ -6,6 +6,7 @@
 #include "account.h"
 #include "answer.h"
 #include "attempt.h"
+#include "busy.h"
 #include "charge.h"
 #include "classify.h"
 #include "maps.h"
@@ -93,6 +94,19 @@ static __always_inline struct ruling judge_event(struct xdp_md *ctx, const struc
 	return ruling;
 }
 
+/* A segment to @listener that may be one of a conversation with a client that was refused. */
+static __always_inline struct ruling judge_segment(struct xdp_md *ctx, const struct pkt *pkt,
+						   __u32 listener)
+{
+	int reply = busy_segment(ctx, pkt, listener);
+
+	if (reply == BUSY_FOREIGN)
+		return judge_pass(STILE_REASON_ESTABLISHED);
+	if (reply == BUSY_SILENT)
+		return judge_drop(STILE_REASON_BUSY);
+	return (struct ruling){ STILE_VERDICT_REPLY, STILE_REASON_BUSY, reply, 0 };
+}
+
 /* A global function, so that the verifier follows the many ways through a chain only once. */
 __attribute__((noinline)) int read_extended(struct xdp_md *ctx, struct pkt *ret_pkt)
 {
@@ -101,15 +115,14 @@ __attribute__((noinline)) int read_extended(struct xdp_md *ctx, struct pkt *ret_
 	return parse((void *)(long)ctx->data, (void *)(long)ctx->data_end, ret_pkt);
 }
 
-static __always_inline struct ruling judge_packet(struct xdp_md *ctx, struct pkt *pkt,
-						  __u32 interface)
+static __always_inline struct ruling judge_packet(struct xdp_md *ctx, struct pkt *pkt)
 {
 	struct stile_control *control;
 	struct pkt_class class = {};
-	__u32 first = 0;
+	__u32 key = 0;
 	int unread;
 
-	control = bpf_map_lookup_elem(&stile_control, &first);
+	control = bpf_map_lookup_elem(&stile_control, &key);
 	if (!policy.enabled || !control)
 		return judge_pass(STILE_REASON_DISABLED);
 	if (watchdog_says(STILE_WATCHDOG_PASS, control))
@@ -119,9 +132,13 @@ static __always_inline struct ruling judge_packet(struct xdp_md *ctx, struct pkt
 		unread = read_extended(ctx, pkt);
 	if (unread != PARSE_OK)
 		return judge_unread(unread);
-	classify(pkt, interface, control, &class);
+	classify(pkt, control, &class);
 	if (!class.settled)
 		return judge_event(ctx, pkt, &class);
+	key = class.listener;
+	if (policy.converses && class.ruling.reason == STILE_REASON_ESTABLISHED &&
+	    busy_is_possible(&key))
+		return judge_segment(ctx, pkt, key);
 	if (class.exempt)
 		note_exempt(pkt, &class);
 	return class.ruling;
@@ -130,14 +147,13 @@ static __always_inline struct ruling judge_packet(struct xdp_md *ctx, struct pkt
 SEC("xdp")
 int stile_xdp(struct xdp_md *ctx)
 {
-	__u32 interface = classify_interface(ctx->ingress_ifindex);
+	struct pkt pkt = { .interface = classify_interface(ctx->ingress_ifindex) };
 	struct ruling ruling;
-	struct pkt pkt = {};
 
-	ruling = judge_packet(ctx, &pkt, interface);
-	if (ruling.verdict == STILE_VERDICT_REPLY)
+	ruling = judge_packet(ctx, &pkt);
+	if (ruling.verdict == STILE_VERDICT_REPLY && ruling.reason != STILE_REASON_BUSY)
 		answer(ctx, &pkt, &ruling);
-	account_packet(interface, &ruling);
+	account_packet(pkt.interface, &ruling);
 	if (ruling.verdict == STILE_VERDICT_REPLY)
 		return XDP_TX;
 	return ruling.verdict == STILE_VERDICT_DROP ? XDP_DROP : XDP_PASS;

@@ -296,18 +296,21 @@ static void put_payload(struct writer *writer)
 static void put_tcp(struct writer *writer)
 {
 	const struct pkt_spec *spec = writer->spec;
+	unsigned int options = spec->tcp_options + (spec->mss ? 4U : 0);
 
 	if (spec->tcp_options % 4 || spec->tcp_options > 40)
 		mistaken("%d bytes of TCP options", spec->tcp_options);
 	put_ports(writer);
 	put32(writer, spec->sequence);
 	put32(writer, spec->acknowledgment);
-	put8(writer, (spec->short_header ? 4 : TCP_HEADER + spec->tcp_options) / 4U << 4);
+	put8(writer, (spec->short_header ? 4 : TCP_HEADER + options) / 4U << 4);
 	put8(writer, spec->flags ? spec->flags & 0xff : PKT_SYN);
-	put16(writer, spec->answer ? 0 : 64240);
+	put16(writer, spec->answer || spec->window ? spec->window : 64240);
 	put32(writer, 0);
 	for (int i = 0; i < spec->tcp_options; i++)
 		put8(writer, 1); /* no operation (RFC 9293, 3.2) */
+	if (spec->mss)
+		put32(writer, 2U << 24 | 4 << 16 | spec->mss);
 	put_payload(writer);
 	patch_checksum(writer, 16, true);
 }

@@ -67,6 +67,8 @@ struct pkt_spec {
 	uint16_t flags;	       /* TCP [PKT_SYN] */
 	uint32_t sequence, acknowledgment;
 	uint8_t tcp_options; /* bytes, in fours */
+	uint16_t window;     /* [64240; of an answer 0] */
+	uint16_t mss;	     /* an option behind the others; 0: none */
 	bool short_header;   /* the TCP header says that it has four bytes */
 	uint16_t payload;    /* bytes behind the TCP or UDP header */
 	uint8_t vlans;	     /* tags: 1 is 802.1Q, 2 is 802.1ad around it, 3 one more */

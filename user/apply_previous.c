@@ -88,6 +88,7 @@ static int open_kept(const struct pins *pins, uint64_t generation, struct loader
 		{ { "holders", sizeof(struct stile_holder_key), sizeof(struct stile_holder) },
 		  &kept->holders },
 		{ { "sockets", sizeof(__u32), sizeof(struct stile_socket) }, &kept->sockets },
+		{ { "refusals", sizeof(__u32), sizeof(__u64) }, &kept->refusals },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
@@ -331,9 +332,11 @@ int apply_previous_carry(const struct pins *pins, const struct apply_previous *p
 void apply_previous_release(struct apply_previous *previous)
 {
 	struct loader_kept *kept = &previous->kept;
-	int *const fds[] = { &kept->packets,	 &kept->decisions, &kept->tables, &kept->replies,
-			     &kept->attempts,	 &kept->flows,	   &kept->budget, &kept->holders,
-			     &kept->connections, &kept->recounts,  &kept->sockets };
+	int *const fds[] = {
+		&kept->packets,	 &kept->decisions, &kept->tables,      &kept->replies,
+		&kept->attempts, &kept->flows,	   &kept->budget,      &kept->holders,
+		&kept->sockets,	 &kept->recounts,  &kept->connections, &kept->refusals,
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		fd_release(fds[i]);

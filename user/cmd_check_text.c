@@ -68,7 +68,8 @@ static void begin_row(struct rows *rows)
 	rows->clients = NULL;
 }
 
-static const char *over_it(const struct stile_limiter *limiter, const struct rows *rows)
+static const char *over_it(const struct stile_limiter *limiter, const struct rows *rows,
+			   char text[PHRASE_SIZE])
 {
 	bool tcp = rows->listener->protocol == STILE_PROTOCOL_TCP;
 
@@ -78,20 +79,27 @@ static const char *over_it(const struct stile_limiter *limiter, const struct row
 		return "drop";
 	if (!rows->answers)
 		return "drop (replies_per_second: 0)";
-	return tcp ? "reset" : "ICMP port unreachable";
+	if (!tcp)
+		return "ICMP port unreachable";
+	if (limiter->action == STILE_ACTION_CLOSE)
+		return "close";
+	if (limiter->action != STILE_ACTION_REJECT || !language_of(rows->listener->language))
+		return "reset";
+	snprintf(text, PHRASE_SIZE, "busy, in %s", policy_language_names[rows->listener->language]);
+	return text;
 }
 
 static void add_judge(const struct stile_limiter *limiter, void *context)
 {
 	struct rows *rows = context;
-	char limit[PHRASE_SIZE], clients[PHRASE_SIZE] = "all together";
+	char limit[PHRASE_SIZE], clients[PHRASE_SIZE] = "all together", over[PHRASE_SIZE];
 
 	begin_row(rows);
 	if (limiter->keyed)
 		snprintf(clients, sizeof(clients), "each IPv4 /%u, IPv6 /%u", limiter->ipv4_prefix,
 			 limiter->ipv6_prefix);
 	table_print_cell(&rows->table, "%s: %s for %s; over it: %s", limiter->name,
-			 phrase_limit(limiter, limit), clients, over_it(limiter, rows));
+			 phrase_limit(limiter, limit), clients, over_it(limiter, rows, over));
 }
 
 static void add_judges(const struct check *check, struct rows *rows,

@@ -380,6 +380,8 @@ void config_release(struct config *config)
 {
 	for (size_t i = 0; i < config->n_listeners; i++)
 		config_listener_release(&config->listeners[i]);
+	for (size_t i = 0; i < config->n_limiters; i++)
+		config_limiter_release(&config->limiters[i]);
 	free(config->listeners);
 	free(config->limiters);
 	free(config->interfaces);

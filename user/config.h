@@ -15,6 +15,7 @@
 #include "config_part.h"
 #include "config_service.h"
 #include "diag.h"
+#include "language.h"
 #include "prefix.h"
 
 struct config_name {
@@ -47,13 +48,13 @@ struct config_limiter {
 	uint64_t limit;	 /* events per window; 0: not given, an error of policy.h */
 	uint64_t window; /* ns */
 	uint64_t burst;	 /* tokens; 0: not given, = limit */
-	struct place limit_place, window_place, burst_place, ipv6_prefix_place, unit_place;
-	bool keyed; /* false: keys: [] */
+	struct place limit_place, window_place, burst_place, ipv6_prefix_place, unit_place,
+		response_place; /* line 0: not given */
+	bool keyed, has_unit;	/* keyed is false: keys: [] */
 	uint8_t ipv4_prefix, ipv6_prefix;
-	bool has_unit;
 	enum stile_unit unit; /* where has_unit */
 	enum stile_action action;
-	struct place close_place, response_place; /* of action: close, and response; line 0: none */
+	struct language_response response;
 	uint32_t max_keys;
 	enum stile_full full;
 	enum stile_hash hash;

@@ -42,6 +42,7 @@ unsigned int config_block_read(struct config_reader *reader, const struct tree_n
 			       const struct config_block *block, void *object);
 
 void config_limiter_init(struct config_limiter *limiter);
+void config_limiter_release(struct config_limiter *limiter);
 void config_listener_init(struct config_listener *listener);
 void config_listener_release(struct config_listener *listener);
 
@@ -54,6 +55,10 @@ config_field_read config_read_accept_queue_limit, config_read_listen_backlog;
 /* Keys of a listener, in config_level.c. */
 #define CONFIG_UNAVAILABLE_BELOW 26 /* a tenth */
 config_field_read config_read_agent_check, config_read_unavailable_below;
+void config_response_release(struct language_response *response);
+
+/* Keys of a listener, in config_language.c. */
+config_field_read config_read_app_protocol;
 
 /* Keys of a listener, in config_language.c. */
 config_field_read config_read_app_protocol, config_read_dns_answer, config_read_raw;

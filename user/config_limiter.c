@@ -28,12 +28,6 @@ static void read_action(struct config_reader *reader, const struct tree_node *va
 	struct config_limiter *limiter = object;
 	unsigned int action;
 
-	/* What close is for the client that is refused: an end at once on TCP, silence on UDP. */
-	if (config_value_is(reader, value, "close")) {
-		limiter->action = STILE_ACTION_REJECT;
-		limiter->close_place = value->place;
-		return;
-	}
 	if (config_value_word(reader, value, words, &action))
 		limiter->action = (enum stile_action)action;
 }
@@ -248,20 +242,27 @@ void config_limiter_init(struct config_limiter *limiter)
 	};
 }
 
+void config_limiter_release(struct config_limiter *limiter)
+{
+	config_response_release(&limiter->response);
+}
+
 static void read_limiter(struct config_reader *reader, const struct tree_node *key,
 			 const struct tree_node *value, struct config *config)
 {
-	struct config_limiter limiter, *grown;
+	struct config_limiter limiter, *grown = NULL;
 	bool good;
 
 	config_limiter_init(&limiter);
 	good = config_value_name(reader, key, &limiter.name);
 	limiter.unsure = config_block_read(reader, value, &config_block_limiter, &limiter);
-	if (!good || key->repeated)
+	if (good && !key->repeated)
+		grown = config_value_grow(reader, config->limiters, config->n_limiters,
+					  sizeof(*grown));
+	if (!grown) {
+		config_limiter_release(&limiter);
 		return;
-	grown = config_value_grow(reader, config->limiters, config->n_limiters, sizeof(*grown));
-	if (!grown)
-		return;
+	}
 	config->limiters = grown;
 	grown[config->n_limiters++] = limiter;
 }

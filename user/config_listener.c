@@ -145,6 +145,7 @@ static const struct config_field listener_fields[] = {
 	{ "raw", config_read_raw },
 	{ "listen_backlog", config_read_listen_backlog },
 	{ "accept_queue_limit", config_read_accept_queue_limit },
+	{ "app_protocol", config_read_app_protocol },
 	{ "prove_sources", NULL },
 	{ NULL, NULL },
 };

@@ -3,6 +3,7 @@
  * Keys of a limiter that are about HTTP: what a refusal says, and what Trickster adds to every
  * response. They are checked whole, so that a file which is right stays right once they count.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -16,16 +17,28 @@
 
 static void read_status(struct config_reader *reader, const struct tree_node *value, void *object)
 {
+	struct config_limiter *limiter = object;
 	uint64_t status;
 
-	(void)object; /* nothing reads it yet */
-	config_value_number(reader, value, (struct config_range){ 400, 599 }, &status);
+	if (config_value_number(reader, value, (struct config_range){ 400, 599 }, &status))
+		limiter->response.status = (unsigned int)status;
+}
+
+static void keep_text(struct config_reader *reader, const char *text, char **ret_text)
+{
+	if (!text)
+		return;
+	free(*ret_text);
+	*ret_text = strdup(text);
+	if (!*ret_text)
+		reader->failed = true;
 }
 
 static void read_body(struct config_reader *reader, const struct tree_node *value, void *object)
 {
-	(void)object; /* nothing reads it yet */
-	config_value_text(reader, value, "text");
+	struct config_limiter *limiter = object;
+
+	keep_text(reader, config_value_text(reader, value, "text"), &limiter->response.body);
 }
 
 /* Why a response cannot be given the header, or NULL. */
@@ -66,8 +79,23 @@ static bool has_control(const char *text)
 	return false;
 }
 
+static void add_header(struct config_reader *reader, struct language_response *response,
+		       const char *name, const char *value)
+{
+	struct language_header *grown =
+		config_value_grow(reader, response->headers, response->n_headers, sizeof(*grown));
+
+	if (!grown)
+		return;
+	response->headers = grown;
+	grown += response->n_headers++;
+	*grown = (struct language_header){ NULL, NULL };
+	keep_text(reader, name, &grown->name);
+	keep_text(reader, value, &grown->value);
+}
+
 static void read_header(struct config_reader *reader, const struct tree_node *key,
-			const struct tree_node *value)
+			const struct tree_node *value, struct language_response *response)
 {
 	const char *name = tree_text(reader->tree, key);
 	const char *why = reserved(name), *text;
@@ -79,21 +107,33 @@ static void read_header(struct config_reader *reader, const struct tree_node *ke
 	text = config_value_text(reader, value, "a header's value");
 	if (text && has_control(text))
 		config_value_refuse(reader, value, "a header's value in one line");
+	else if (text)
+		add_header(reader, response, name, text);
 }
 
 static void read_headers(struct config_reader *reader, const struct tree_node *value, void *object)
 {
 	const struct tree_node *key, *text;
+	struct config_limiter *limiter = object;
 	struct tree_walk walk = { 0 };
 
-	(void)object; /* nothing reads it yet */
 	if (value->kind != TREE_MAP) {
 		config_value_refuse(reader, value,
 				    "a map of headers, such as {Cache-Control: no-store}");
 		return;
 	}
 	while ((key = tree_walk_map(reader->tree, value, &walk, &text)))
-		read_header(reader, key, text);
+		read_header(reader, key, text, &limiter->response);
+}
+
+void config_response_release(struct language_response *response)
+{
+	for (size_t i = 0; i < response->n_headers; i++) {
+		free(response->headers[i].name);
+		free(response->headers[i].value);
+	}
+	free(response->headers);
+	free(response->body);
 }
 
 void config_read_response(struct config_reader *reader, const struct tree_node *value, void *object)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The application protocols, one row of data each: how a client is told that the service is busy.
- * A text is what is sent; places in it are filled in when it is sent: {wait_s}, {wait_ms}, and
- * {request:OFFSET:LENGTH}. It does not know listeners or limiters.
+ * The languages over TCP, a row of data each: how a client is told that the service is busy. A text
+ * is what is sent, with places in it. Filled in when it is sent: {wait_s} and {wait_ms}, the time
+ * to wait, with spaces on its left, {wait_s0} and {wait_ms0}, with zeros, and
+ * {request:OFFSET:LENGTH}, bytes of the request. Filled in at once, with what the operator wants
+ * said: {status}, {headers}, {length} and {body}. It does not know listeners or limiters.
  */
 #ifndef STILE_LANGUAGE_H
 #define STILE_LANGUAGE_H
@@ -29,15 +31,14 @@ struct language_rule {
 	bool goes_on; /* the client is to speak again */
 };
 
+/* The last rule is for any request, and does not go on. */
 struct language {
-	const char *name;
-	enum stile_protocol protocol;
-	bool speaks_first; /* the server does, on TCP */
+	bool speaks_first; /* the server does */
 	struct language_rule rules[STILE_ANSWER_RULES];
 	unsigned int n_rules;
+	unsigned int prelude; /* bytes that its rules which go on may say in one conversation */
 };
 
-/* A header of an HTTP response. */
 struct language_header {
 	char *name, *value;
 };
@@ -45,18 +46,18 @@ struct language_header {
 /* What the operator wants to have said, where the language has a place for it. */
 struct language_response {
 	unsigned int status;
-	struct language_bytes body;
-	const struct language_header *headers;
+	char *body; /* NULL: the default */
+	struct language_header *headers;
 	size_t n_headers;
 };
 
-/* The language of that name, or NULL; names end with NULL. */
-const struct language *language_find(const char *name);
-extern const char *const language_names[];
+/* The language over TCP, or NULL: it is none. */
+const struct language *language_of(enum stile_language language);
 
 /*
- * Writes the answer of @language. 0, -EMSGSIZE where it does not fit, or -EINVAL where a text's
- * place is not one; *ret_answer is written on success only.
+ * Writes the answer of @language, or, where that is NULL, of action close. 0, -EMSGSIZE where it
+ * does not fit, or -EINVAL where a text has a place that is none; *ret_answer is written on
+ * success only.
  */
 int language_build(const struct language *language, const struct language_response *response,
 		   struct stile_answer *ret_answer);

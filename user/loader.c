@@ -33,7 +33,7 @@ struct loader_map {
 	struct bpf_map *map;
 };
 
-#define LOADER_MAPS 24
+#define LOADER_MAPS 26
 
 static void list_maps(const struct stile_bpf *skeleton, struct loader_map ret_maps[LOADER_MAPS])
 {
@@ -62,6 +62,8 @@ static void list_maps(const struct stile_bpf *skeleton, struct loader_map ret_ma
 		{ "sockets", skeleton->maps.stile_sockets },
 		{ "limiters", skeleton->maps.stile_limiters },
 		{ "datagrams", skeleton->maps.stile_datagrams },
+		{ "answers", skeleton->maps.stile_answers },
+		{ "refusals", skeleton->maps.stile_refusals },
 	};
 
 	memcpy(ret_maps, maps, sizeof(maps));
@@ -101,6 +103,7 @@ static int reuse_kept(struct stile_bpf *skeleton, const struct loader_kept *kept
 		{ skeleton->maps.stile_recounts, kept->recounts },
 		{ skeleton->maps.stile_holders, kept->holders },
 		{ skeleton->maps.stile_sockets, kept->sockets },
+		{ skeleton->maps.stile_refusals, kept->refusals },
 	};
 	int error;
 
@@ -126,6 +129,7 @@ static int size_maps(struct stile_bpf *skeleton, const struct policy *policy)
 		{ skeleton->maps.stile_asking, policy->kernel.accept_limits ? STILE_ASKING : 0 },
 		{ skeleton->maps.stile_holders, policy->kernel.max_clients },
 		{ skeleton->maps.stile_datagrams, policy->n_datagrams },
+		{ skeleton->maps.stile_answers, policy->n_answers },
 		{ skeleton->maps.stile_trusted, policy->n_trusted + LISTED_MAX },
 		{ skeleton->maps.stile_blocked, policy->n_blocked + LISTED_MAX },
 	};

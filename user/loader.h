@@ -16,7 +16,7 @@ struct loader;
 
 /* Maps that live on from one load to the next; -1: make a new one. Borrowed. */
 struct loader_kept {
-	int packets, decisions, tables, replies, attempts, budget;
+	int packets, decisions, tables, replies, attempts, budget, refusals;
 	int connections, recounts, sockets;
 	int flows;			  /* where there are as many sets of them */
 	int holders;			  /* where they have kept their serial */

@@ -180,6 +180,9 @@ int loader_fill_maps(const struct bpf_object *object, const struct policy *polic
 	if (error == 0 && policy->n_datagrams)
 		error = fill_array(map_fd(object, "stile_datagrams"), policy->datagrams,
 				   sizeof(*policy->datagrams), policy->n_datagrams);
+	if (error == 0 && policy->n_answers)
+		error = fill_array(map_fd(object, "stile_answers"), policy->answers,
+				   sizeof(*policy->answers), policy->n_answers);
 	if (error == 0)
 		error = fill_listed(map_fd(object, "stile_trusted"), policy->trusted,
 				    policy->n_trusted);

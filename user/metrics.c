@@ -114,6 +114,7 @@ static bool occurs(size_t verdict, size_t reason)
 	case STILE_REASON_LIMITED:
 	case STILE_REASON_HELD:
 	case STILE_REASON_ACCEPT_QUEUE:
+	case STILE_REASON_BUSY:
 		return verdict != STILE_VERDICT_PASS;
 	case STILE_REASON_FULL:
 		return true;

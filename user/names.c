@@ -14,9 +14,8 @@ const char *const policy_algorithm_names[_STILE_ALGORITHM_MAX + 1] = {
 };
 
 const char *const policy_action_names[_STILE_ACTION_MAX + 1] = {
-	[STILE_ACTION_REJECT] = "reject",
-	[STILE_ACTION_RESET] = "reset",
-	[STILE_ACTION_DROP] = "drop",
+	[STILE_ACTION_REJECT] = "reject", [STILE_ACTION_RESET] = "reset",
+	[STILE_ACTION_CLOSE] = "close",	  [STILE_ACTION_DROP] = "drop",
 	[STILE_ACTION_COUNT] = "count",
 };
 

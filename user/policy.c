@@ -187,7 +187,8 @@ static int build_all(struct policy_build *build)
 	policy_build_queues(build);
 	policy_check_agents(build);
 	if (policy_build_judges(build) < 0 || policy_build_datagrams(build) < 0 ||
-	    policy_build_ports(build) < 0 || policy_build_lists(build) < 0)
+	    policy_build_answers(build) < 0 || policy_build_ports(build) < 0 ||
+	    policy_build_lists(build) < 0)
 		return -ENOMEM;
 	return build->diag->n_errors ? -EINVAL : 0;
 }
@@ -224,6 +225,7 @@ void policy_release(struct policy *policy)
 	free(policy->pages);
 	free(policy->sources);
 	free(policy->datagrams);
+	free(policy->answers);
 	free(policy->trusted);
 	free(policy->blocked);
 	memset(policy, 0, sizeof(*policy));

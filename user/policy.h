@@ -55,6 +55,8 @@ struct policy {
 	size_t n_sources;
 	struct stile_datagram *datagrams; /* slot 0 is empty; NULL: there is none */
 	size_t n_datagrams;
+	struct stile_answer *answers; /* slot 0 is empty; NULL: there is none */
+	size_t n_answers;
 	struct stile_prefix *trusted, *blocked;
 	size_t n_trusted, n_blocked;
 };

@@ -53,6 +53,8 @@ void policy_build_queues(struct policy_build *build);
  */
 void policy_build_connections(struct policy_build *build);
 uint32_t policy_next_serial(struct policy_build *build);
+/* What clients on TCP are told in their own language (policy_answers.c). 0 or -ENOMEM. */
+int policy_build_answers(struct policy_build *build);
 
 /* What clients on UDP are told in their own language (policy_languages.c). 0 or -ENOMEM. */
 int policy_build_datagrams(struct policy_build *build);

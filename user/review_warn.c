@@ -112,29 +112,11 @@ static void warn_prefixes(const struct config_limiter *limiter, struct diag *dia
 			     (1ULL << (32 - limiter->ipv4_prefix)) / 1000000);
 }
 
-/* What has no effect yet. */
-static void warn_later(const struct config_limiter *limiter, struct diag *diag)
-{
-	const char *name = limiter->name.text;
-
-	if (limiter->close_place.line)
-		diag_warning(diag, limiter->close_place,
-			     "action: close of '%s' is not supported yet: it acts as reject, a "
-			     "reset on tcp and silence on udp",
-			     name);
-	if (limiter->response_place.line)
-		diag_warning(diag, limiter->response_place,
-			     "response of '%s' has no effect yet: a client that is refused is not "
-			     "answered in HTTP",
-			     name);
-}
-
 static void warn_limiter(const struct config_limiter *limiter, struct diag *diag)
 {
 	const char *name = limiter->name.text;
 	char window[PHRASE_SIZE];
 
-	warn_later(limiter, diag);
 	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET && limiter->burst == 1 &&
 	    limiter->limit > limiter->window / STILE_WINDOW_NS_MIN)
 		diag_warning(diag, limiter->burst_place,

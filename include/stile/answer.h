@@ -73,6 +73,11 @@ struct stile_answer {
 	__u8 bytes[STILE_ANSWER_BYTES];
 	__u8 behind[8]; /* zero: bytes are read by words */
 };
+/*
+ * stile_refusals (array of __u64, by listener slot): when a client was refused there in its own
+ * language last, ns of CLOCK_MONOTONIC; 0: never.
+ */
+
 _Static_assert(sizeof(struct stile_patch) == 8, "stile_patch");
 _Static_assert(sizeof(struct stile_answer_rule) == 24, "stile_answer_rule");
 _Static_assert(sizeof(struct stile_answer) == 8 + 64 + 96 + 4096 + 8, "stile_answer");

@@ -39,7 +39,8 @@
 	X(HELD, "held", "a datagram of a session that was refused, and not judged again yet")      \
 	X(MALFORMED, "malformed", "a TCP or UDP header that says what cannot be")                  \
 	X(VLAN_TAGS, "vlan_tags", "more VLAN tags than two")                                       \
-	X(ACCEPT_QUEUE, "accept_queue", "the service's accept queue has no room for this client")
+	X(ACCEPT_QUEUE, "accept_queue", "the service's accept queue has no room for this client")  \
+	X(BUSY, "busy", "a refused client's segment, to whom Stile speaks in its own language")
 
 /* What one limiter says of one event. */
 #define STILE_DECISIONS(X)                                                                         \
@@ -54,10 +55,11 @@
 	X(RESET, "reset", "a TCP RST")                                                             \
 	X(ICMP, "icmp", "an ICMP or ICMPv6 port unreachable")                                      \
 	X(FAILED, "failed", "an answer that could not be built: the packet was dropped instead")   \
-	X(WITHHELD, "withheld",                                                                    \
-	  "an answer past replies_per_second: the packet was dropped instead")                     \
+	X(WITHHELD, "withheld", "an answer past replies_per_second: dropped instead")              \
 	X(COOKIE, "cookie", "a SYN-ACK to a client that will be told that the service is busy")    \
-	X(BUSY, "busy", "that the service is busy, in the client's own language")
+	X(BUSY, "busy", "that the service is busy, in the client's own language")                  \
+	X(CLOSE, "close", "a FIN, with nothing said (action close)")                               \
+	X(ACK, "ack", "an ACK of the end of such a conversation")
 
 /* The formatter cannot read a list within an enum. */
 /* clang-format off */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Every exit of the pipeline, in IPv4 and IPv6, without a VLAN tag, with one, and with two. */
+#include <arpa/inet.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <bpf/bpf.h>
 
@@ -17,6 +19,7 @@ enum port {
 	PORT_CROWDED = 85,
 	PORT_LOST = 86,
 	PORT_QUEUED = 87,
+	PORT_TALKING = 88,
 	PORT_ECHO = 7,
 };
 
@@ -29,6 +32,7 @@ static const char config[] =
 	"  counting: {keys: [], limit: 1, window: 1h, action: count}\n"
 	"  crowded: {limit: 1000, window: 1h, max_keys: 1, max_keys_action: reject}\n"
 	"  lost: {limit: 1, window: 1h}\n"
+	"  talking: {keys: [], limit: 1, window: 1h}\n"
 	"  session: {keys: [], limit: 1, window: 1h, unit: sessions}\n"
 	"  session-six: {keys: [], limit: 1, window: 1h, unit: sessions}\n"
 	"listeners:\n"
@@ -39,6 +43,7 @@ static const char config[] =
 	"  crowded: {protocol: tcp, ports: [85], rate_limiter_name: crowded}\n"
 	"  lost: {protocol: tcp, ports: [86], rate_limiter_name: lost}\n"
 	"  queued: {protocol: tcp, ports: [87], accept_queue_limit: 80%}\n"
+	"  talking: {protocol: tcp, ports: [88], app_protocol: http, rate_limiter_name: talking}\n"
 	"  echo: {protocol: udp, ports: [7], rate_limiter_name: session}\n"
 	"  echo-six: {protocol: udp, addresses: ['" SERVER_ONE_V6 "'], ports: [7], "
 	"rate_limiter_name: session-six}\n";
@@ -65,6 +70,7 @@ static const struct row {
 	bool unattended; /* under a third */
 	bool three_tags;
 	bool of_a_socket; /* the SYN of the connection that is there */
+	bool of_a_talk;	  /* acknowledges the answer to a SYN that is refused just before */
 } rows[_STILE_REASON_MAX] = {
 	[STILE_REASON_NOT_IP] = {
 		.what = "what is not IP passes",
@@ -198,6 +204,12 @@ static const struct row {
 		.want = "pass session",
 		.spec = { .protocol = IPPROTO_UDP, .dport = PORT_ECHO, .sport = 1 },
 	},
+	[STILE_REASON_BUSY] = {
+		.what = "a refused client that has connected and says nothing is not answered",
+		.want = "drop busy",
+		.spec = { .dport = PORT_TALKING },
+		.of_a_talk = true,
+	},
 	[STILE_REASON_HELD] = {
 		.what = "another datagram of a session that was refused is dropped",
 		.want = "drop held",
@@ -255,6 +267,7 @@ static bool prepare(void)
 	prog_heartbeat(&world.unattended, PROG_NOW - 11 * NSEC_PER_SEC);
 	(void)prog_send(&world.prog, &(struct pkt_spec){ .dport = PORT_ONE });
 	(void)prog_send(&world.prog, &(struct pkt_spec){ .dport = PORT_COUNTING });
+	(void)prog_send(&world.prog, &(struct pkt_spec){ .dport = PORT_TALKING });
 	fill_crowded();
 	open_sessions();
 	CHECK_EQ("an accept queue is full", connection_crowd(&world.crowd, PORT_QUEUED), 0);
@@ -274,6 +287,18 @@ static bool prepare(void)
 	return true;
 }
 
+/* What follows on the SYN-ACK of Stile's that @spec as a SYN gets. */
+static void talk(struct pkt_spec *spec)
+{
+	uint32_t sequence;
+
+	CHECK_STR_EQ("a SYN over the limit gets a cookie", prog_send(&world.prog, spec),
+		     "reply limited talking/talking=limited cookie");
+	memcpy(&sequence, world.prog.back.bytes + world.prog.sent.l4 + 4, sizeof(sequence));
+	spec->flags = PKT_ACK;
+	spec->acknowledgment = ntohl(sequence) + 1;
+}
+
 static void check_row(const struct row *row, int ipv6, uint8_t vlans)
 {
 	struct prog *prog = row->disabled     ? &world.disabled
@@ -287,6 +312,8 @@ static void check_row(const struct row *row, int ipv6, uint8_t vlans)
 	else
 		spec.from = row->from[ipv6];
 	spec.ipv6 = ipv6;
+	if (row->of_a_talk)
+		talk(&spec);
 	spec.vlans = row->three_tags ? PKT_VLANS_MAX : vlans;
 	snprintf(what, sizeof(what), "%s (IPv%d, %d tags)", row->what, ipv6 ? 6 : 4, vlans);
 	CHECK_STR_EQ(what, prog_send(prog, &spec), row->want);

@@ -168,7 +168,9 @@ static const struct {
 	  "stile_replies_total{kind=\"failed\"} 0\n"
 	  "stile_replies_total{kind=\"withheld\"} 0\n"
 	  "stile_replies_total{kind=\"cookie\"} 0\n"
-	  "stile_replies_total{kind=\"busy\"} 0\n" },
+	  "stile_replies_total{kind=\"busy\"} 0\n"
+	  "stile_replies_total{kind=\"close\"} 0\n"
+	  "stile_replies_total{kind=\"ack\"} 0\n" },
 	{ "stile_accept_queue_length",
 	  "# HELP stile_accept_queue_length Connections that the service has not accepted yet.\n"
 	  "# TYPE stile_accept_queue_length gauge\n"

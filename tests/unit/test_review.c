@@ -141,7 +141,7 @@ static void test_warnings(void)
 		{ "rate_limiters: {a: {limit: 60, burst: 1, algorithm: token_bucket}}", 0 },
 		{ "rate_limiters: {a: {limit: 5, ipv4_prefix: 7}}", 1 },
 		{ "rate_limiters: {a: {limit: 5, ipv4_prefix: 8}}", 0 },
-		{ "rate_limiters: {a: {limit: 5, action: close, response: {}}}", 2 },
+		{ "rate_limiters: {a: {limit: 5, action: close, response: {}}}", 0 },
 		{ "trusted: [2000::/3]", 1 },
 		{ "trusted: [2000::/4]", 0 },
 		{ "blocked: [0.0.0.0/0]", 1 },

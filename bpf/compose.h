@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The bytes of an answer, as they are sent: copied from stile_answers, with the wait and parts of
+ * the request put in. They are made in the CPU's scratch, as its say says, where they can be added
+ * up before it is known how many of them the frame has room for. Global functions: few packets
+ * come here.
+ */
+#ifndef STILE_BPF_COMPOSE_H
+#define STILE_BPF_COMPOSE_H
+
+#include "checksum.h"
+#include "maps.h"
+
+#define COMPOSE_DIGITS 10
+#define COMPOSE_WIDTH 64 /* bytes of the request that one patch copies, at most */
+
+static __always_inline struct scratch *compose_scratch(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&stile_scratch, &zero);
+}
+
+static __always_inline struct stile_answer *compose_answer(__u32 slot)
+{
+	return bpf_map_lookup_elem(&stile_answers, &slot);
+}
+
+/* @n bytes of the request's data from @from on; what it has not got is left alone. */
+static __always_inline void compose_load(struct xdp_md *ctx, const struct say *say, __u32 from,
+					 void *to, __u32 n)
+{
+	__u32 length = say->request_length, last;
+
+	if (from >= length)
+		return;
+	length -= from;
+	last = (length < n ? length : n) - 1;
+	opaque(last); /* verifier: kernel 6.1 does not learn from a test for 0 that it is none */
+	if (last < COMPOSE_WIDTH) /* verifier: n itself it knows too little of */
+		bpf_xdp_load_bytes(ctx, say->request + from, to, last + 1);
+}
+
+/* The rule for the request: its index, or -1. */
+__attribute__((noinline)) int compose_match(struct xdp_md *ctx)
+{
+	struct scratch *scratch = compose_scratch();
+	struct stile_answer *answer;
+	__u64 request, mask;
+	__u32 i;
+
+	if (!scratch)
+		return -1;
+	answer = compose_answer(scratch->say.answer);
+	if (!answer)
+		return -1;
+	for (i = 0; i < STILE_ANSWER_RULES; i++) {
+		if (i >= answer->n_rules)
+			break;
+		mask = *(__u64 *)answer->rules[i].mask;
+		if (mask == 0)
+			return i;
+		request = 0;
+		compose_load(ctx, &scratch->say, answer->rules[i].offset, &request,
+			     sizeof(request));
+		if (((request ^ *(__u64 *)answer->rules[i].value) & mask) == 0)
+			return i;
+	}
+	return -1;
+}
+
+/* The bytes as they stand in the answer. How many patches it has; -1: there is no such answer. */
+__attribute__((noinline)) int compose_copy(void)
+{
+	struct scratch *scratch = compose_scratch();
+	struct stile_answer *answer;
+	__u32 i, from;
+
+	if (!scratch)
+		return -1;
+	answer = compose_answer(scratch->say.answer);
+	if (!answer)
+		return -1;
+	for (i = 0; i < SCRATCH_BYTES; i += 8) {
+		if (i >= scratch->say.length)
+			break;
+		from = scratch->say.first + i;
+		opaque(from); /* verifier: as above */
+		if (from > STILE_ANSWER_BYTES)
+			return -1;
+		*(__u64 *)(scratch->bytes + i) = *(__u64 *)(answer->bytes + from);
+	}
+	return answer->n_patches;
+}
+
+/* The largest number that fits into @width digits of @base stands for all that are larger. */
+static __always_inline __u64 compose_bounded(__u64 number, __u32 base, __u32 width)
+{
+	__u64 bound = 1;
+	__u32 i;
+
+	for (i = 0; i < COMPOSE_DIGITS; i++) {
+		if (i < width && bound <= number)
+			bound *= base;
+	}
+	return number < bound ? number : bound - 1;
+}
+
+/* Digits of @number; the last one stands before @end. */
+static __always_inline void compose_digits(struct scratch *scratch, const struct stile_patch *patch,
+					   __u64 number, __u32 end)
+{
+	const bool decimal = patch->kind <= STILE_PATCH_WAIT_MS;
+	const __u32 base = decimal ? 10 : 256;
+	__u32 i, at, digit;
+
+	number = compose_bounded(number, base, patch->width);
+	for (i = 0; i < COMPOSE_DIGITS; i++) {
+		at = end - 1 - i;
+		digit = number % base;
+		if (decimal)
+			digit = number || i == 0 ? '0' + digit : patch->fill;
+		number /= base;
+		opaque(at); /* verifier: as above */
+		if (i < patch->width && at < scratch->say.length && at < SCRATCH_BYTES)
+			scratch->bytes[at] = digit;
+	}
+}
+
+/* Bytes, or bits of one, of the request; where all of the patch is in what is sent. */
+static __always_inline void compose_request(struct xdp_md *ctx, struct scratch *scratch,
+					    const struct stile_patch *patch)
+{
+	const struct say *say = &scratch->say;
+	__u32 at = patch->offset - say->first, width = patch->width;
+	__u8 byte;
+
+	if (width > COMPOSE_WIDTH)
+		return;
+	opaque(at); /* verifier: as above */
+	if (at > SCRATCH_BYTES - COMPOSE_WIDTH || at + width > say->length)
+		return;
+	if (patch->kind == STILE_PATCH_REQUEST) {
+		compose_load(ctx, say, patch->from, scratch->bytes + at, width);
+		return;
+	}
+	byte = scratch->bytes[at];
+	compose_load(ctx, say, patch->from, &byte, 1);
+	scratch->bytes[at] = (scratch->bytes[at] & ~patch->fill) | (byte & patch->fill);
+}
+
+/* Puts in what the answer's @i-th patch says. */
+__attribute__((noinline)) int compose_patch(struct xdp_md *ctx, __u32 i)
+{
+	struct scratch *scratch = compose_scratch();
+	struct stile_answer *answer;
+	struct stile_patch *patch;
+	__u64 wait;
+
+	if (!scratch)
+		return -1;
+	answer = compose_answer(scratch->say.answer);
+	if (!answer)
+		return -1;
+	patch = &answer->patches[i & (STILE_ANSWER_PATCHES - 1)];
+	if (patch->kind >= STILE_PATCH_REQUEST) {
+		compose_request(ctx, scratch, patch);
+		return 0;
+	}
+	wait = scratch->say.wait;
+	if (patch->kind == STILE_PATCH_WAIT_S || patch->kind == STILE_PATCH_WAIT_S_BINARY)
+		wait = (wait + 999) / 1000;
+	compose_digits(scratch, patch, wait, patch->offset + patch->width - scratch->say.first);
+	return 0;
+}
+
+/* The sum of the first @length bytes, those behind them zeroed as far as they are added up. */
+__attribute__((noinline)) __u64 compose_sum(__u32 length)
+{
+	struct scratch *scratch = compose_scratch();
+	__u64 sum = 0;
+	__u32 i;
+
+	if (!scratch || length > SCRATCH_BYTES)
+		return 0;
+	*(__u64 *)(scratch->bytes + length) = 0;
+	for (i = 0; i < SCRATCH_BYTES; i += 8) {
+		if (i >= length)
+			break;
+		sum = checksum_word(sum, *(__u64 *)(scratch->bytes + i));
+	}
+	return sum;
+}
+
+/* All of what is to be said. 0, or -1: there is no such answer. */
+static __always_inline int compose(struct xdp_md *ctx)
+{
+	int i, n_patches = compose_copy();
+
+	if (n_patches < 0)
+		return -1;
+	for (i = 0; i < STILE_ANSWER_PATCHES; i++) {
+		if (i >= n_patches)
+			break;
+		compose_patch(ctx, i);
+	}
+	return 0;
+}
+
+#endif /* STILE_BPF_COMPOSE_H */

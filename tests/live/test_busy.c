@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Refused clients that are told so in their own language, and a service that sees none of it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "live.h"
+#include "util.h"
+
+#define CONFIG(interface, mode)                                                                    \
+	"interfaces: {" interface ": {mode: " mode "}}\n"                                          \
+	"rate_limiters:\n"                                                                         \
+	"  one: {algorithm: token_bucket, limit: 1, window: 1h}\n"                                 \
+	"listeners:\n"                                                                             \
+	"  web: {ports: [80], app_protocol: http, rate_limiter_name: one}\n"                       \
+	"metrics: {listen: \"127.0.0.1:9466\"}\n"
+
+#define BODY "Too Many Requests\n"
+
+#define WRITE "-s -o /dev/null -w '%{http_code} %{size_download} %header{retry-after} %{errormsg}'"
+
+/* What curl says of a request with these @options that is refused. */
+static void check_refused(const struct live *live, enum live_side side, const char *what,
+			  const char *options)
+{
+	autooutput struct output output = process_shell(
+		live->netns[side], "cd %s && curl -m 5 %s %s", live->directory, WRITE, options);
+	unsigned int status = 0, size = 0, wait = 0;
+	int end = 0;
+
+	CHECK_EQ(what, output.code, 0);
+	if (!CHECK_EQ(what, sscanf(output.text, "%u %u %u %n", &status, &size, &wait, &end), 3))
+		return;
+	CHECK_EQ(what, status, 429);
+	CHECK_EQ(what, size, strncmp(options, "-I", 2) == 0 ? 0 : strlen(BODY));
+	CHECK("it is told when to come back", wait > 3500 && wait <= 3600);
+	CHECK_STR_EQ("and meets no mistake", output.text + end, "");
+}
+
+/* Every kind of request; and nothing of any of them at the service's host. */
+static void check_requests(const struct live *live, enum live_side side, const char *ipv4,
+			   const char *ipv6)
+{
+	static const struct {
+		const char *what, *options;
+		bool ipv6;
+	} rows[] = {
+		{ "GET over IPv4", "", false },
+		{ "GET over IPv6", "-g", true },
+		{ "HEAD over IPv4", "-I", false },
+		{ "HEAD over IPv6", "-I -g", true },
+		{ "a request of three segments", "-H X-Long:$(printf %03000d 0)", false },
+		{ "POST of ten megabytes", "--data-binary @upload", false },
+		{ "POST without a pause", "-H Expect: --data-binary @upload", false },
+	};
+	char options[256];
+
+	live_shell(live, side, "head -c 10000000 /dev/zero >%s/upload", live->directory);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		snprintf(options, sizeof(options), "%s http://%s/", rows[i].options,
+			 rows[i].ipv6 ? ipv6 : ipv4);
+		check_refused(live, side, rows[i].what, options);
+	}
+}
+
+static void use_up(const struct live *live, enum live_side side, const char *ipv4, const char *ipv6)
+{
+	live_shell(live, side, "curl -sf -m 5 http://%s/", ipv4);
+	live_shell(live, side, "curl -sfg -m 5 http://%s/", ipv6);
+}
+
+static void check_from_client(const struct live *live)
+{
+	long long before;
+
+	use_up(live, LIVE_CLIENT, SERVER_IPV4, "[" SERVER_IPV6 "]");
+	before = live_counter(live, LIVE_SERVER, "TcpInSegs");
+	check_requests(live, LIVE_CLIENT, SERVER_IPV4, "[" SERVER_IPV6 "]");
+	CHECK_EQ("the service's host meets no segment of them",
+		 live_counter(live, LIVE_SERVER, "TcpInSegs") - before, 0);
+}
+
+static void test_generic(void)
+{
+	autolive struct live live;
+
+	if (live_begin(&live, "busy-generic") && live_start_web(&live) &&
+	    live_start(&live, CONFIG("srv0", "generic")))
+		check_from_client(&live);
+}
+
+static void test_native(void)
+{
+	autolive struct live live;
+
+	if (live_begin(&live, "busy-native") && live_peer_native(&live) && live_start_web(&live) &&
+	    live_start(&live, CONFIG("srv0", "native")))
+		check_from_client(&live);
+}
+
+static void test_loopback(void)
+{
+	autolive struct live live;
+
+	if (!live_begin(&live, "busy-lo") || !live_start_web(&live) ||
+	    !live_start(&live, CONFIG("lo", "generic")))
+		return;
+	use_up(&live, LIVE_SERVER, "127.0.0.1", "[::1]");
+	check_requests(&live, LIVE_SERVER, "127.0.0.1", "[::1]");
+}
+
+CHECK_SUITE(busy, { "curl, generic", test_generic }, { "curl, native", test_native },
+	    { "curl, loopback", test_loopback });
