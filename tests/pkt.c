@@ -305,7 +305,7 @@ static void put_tcp(struct writer *writer)
 	put32(writer, spec->acknowledgment);
 	put8(writer, (spec->short_header ? 4 : TCP_HEADER + options) / 4U << 4);
 	put8(writer, spec->flags ? spec->flags & 0xff : PKT_SYN);
-	put16(writer, spec->answer || spec->window ? spec->window : 64240);
+	put16(writer, spec->answer || spec->window || spec->no_window ? spec->window : 64240);
 	put32(writer, 0);
 	for (int i = 0; i < spec->tcp_options; i++)
 		put8(writer, 1); /* no operation (RFC 9293, 3.2) */

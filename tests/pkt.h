@@ -68,6 +68,7 @@ struct pkt_spec {
 	uint32_t sequence, acknowledgment;
 	uint8_t tcp_options; /* bytes, in fours */
 	uint16_t window;     /* [64240; of an answer 0] */
+	bool no_window;	     /* 0 */
 	uint16_t mss;	     /* an option behind the others; 0: none */
 	bool short_header;   /* the TCP header says that it has four bytes */
 	uint16_t payload;    /* bytes behind the TCP or UDP header */

@@ -80,6 +80,7 @@ static void keep(const struct prog *prog, const struct policy *next, struct load
 	ret_kept->replies = prog_map(prog, "replies");
 	ret_kept->attempts = prog_map(prog, "attempts");
 	ret_kept->budget = prog_map(prog, "budget");
+	ret_kept->refusals = prog_map(prog, "refusals");
 	if (prog->policy.kernel.flow_sets == next->kernel.flow_sets)
 		ret_kept->flows = prog_map(prog, "flows");
 	for (size_t slot = 0; slot < STILE_LIMITERS_MAX; slot++) {
