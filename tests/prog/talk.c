@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Segments of a client, and what comes back, held against what tests/pkt.c builds. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>

@@ -39,7 +39,7 @@ bool talk_begin(struct talk *talk, struct prog *prog, const struct pkt_spec *spe
 
 void talk_turn(struct talk *talk, const char *what, const struct talk_turn *turn);
 
-/* The data of the frame that came back, and how many bytes they are; *ret_fin: a FIN is with them. */
+/* The data of the frame that came back, their number, and whether a FIN is with them. */
 const uint8_t *talk_data(const struct talk *talk, size_t *ret_size, bool *ret_fin);
 
 #endif /* STILE_TALK_H */
