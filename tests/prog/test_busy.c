@@ -181,7 +181,7 @@ static const struct row http_rows[] = {
 	    .back_flags = ACK_PSH,
 	    .back = WHOLE,
 	    .back_size = 10 } },
-	{ "who has room for none has its request acknowledged",
+	{ "who has no room has its request acknowledged",
 	  { .flags = ACK_PSH, .data = GET, .no_window = true, .want = BUSY, .back_flags = ACK_PSH } },
 	{ "the answer acknowledged, but for its FIN",
 	  { .flags = PKT_ACK, .has = WHOLE_SIZE, .want = BUSY, .back_flags = ACK_FIN } },
