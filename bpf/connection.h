@@ -12,6 +12,8 @@
 #include "maps.h"
 
 #define CONNECTION_TRIES 8 /* at an entry that others change at the same time */
+#define CONNECTION_IPV4 2  /* AF_INET, which <sys/socket.h> has */
+#define CONNECTION_SOL_TCP 6
 
 /* How many connections @client holds at the listener. For the policy in force. */
 static __always_inline __u64 connection_held(__u32 listener, const struct address *client)
@@ -94,54 +96,45 @@ static __always_inline struct stile_connections *connection_counters(__u32 liste
 	return bpf_map_lookup_elem(&stile_connections, &listener);
 }
 
-/* Whether @note is counted in all that the policy in force counts a connection of @listener in. */
-static __always_inline bool connection_is_counted(const struct stile_socket *note, __u32 listener)
+/* Counts the client of @note, where it is not yet; false: there is no room. */
+static __always_inline bool connection_count_client(struct stile_socket *note)
 {
-	return note->serial && note->listener == listener &&
-	       note->serial == policy.listeners[listener & (STILE_LISTENERS_MAX - 1)].serial &&
-	       note->holders == policy.holders;
-}
-
-/* Counts the client of @note, where it is not yet. */
-static __always_inline void connection_count_client(struct stile_socket *note)
-{
-	struct stile_connections *counters;
 	struct stile_holder_key key;
 	struct address client;
 
 	if (note->holders == policy.holders)
-		return;
+		return true;
 	__builtin_memcpy(&client, note->address, sizeof(client));
 	holder_key(&client, note->serial, &key);
-	if (connection_hold(&key)) {
-		note->holders = policy.holders;
-		return;
+	note->holders = connection_hold(&key) ? policy.holders : 0;
+	return note->holders;
+}
+
+static __always_inline void connection_uncount_client(struct stile_socket *note)
+{
+	struct stile_holder_key key;
+	struct address client;
+
+	if (note->holders && note->holders == policy.holders) {
+		__builtin_memcpy(&client, note->address, sizeof(client));
+		holder_key(&client, note->serial, &key);
+		connection_release(&key);
 	}
 	note->holders = 0;
-	counters = connection_counters(note->listener, note->serial);
-	if (counters)
-		counters->overflow++;
 }
 
 /* Takes @note out of everything that it is counted in. */
 static __always_inline void connection_leave(struct stile_socket *note)
 {
 	struct stile_connections *counters;
-	struct stile_holder_key key;
-	struct address client;
 
 	if (note->serial == 0)
 		return;
 	counters = connection_counters(note->listener, note->serial);
 	if (counters)
 		counters->closed++;
-	if (note->holders && note->holders == policy.holders) {
-		__builtin_memcpy(&client, note->address, sizeof(client));
-		holder_key(&client, note->serial, &key);
-		connection_release(&key);
-	}
+	connection_uncount_client(note);
 	note->serial = 0;
-	note->holders = 0;
 }
 
 /* Counts the socket of @note at @listener; @pkt is as a packet of its client. */
@@ -155,11 +148,36 @@ static __always_inline void connection_enter(const struct pkt *pkt, __u32 listen
 	note->listener = listener;
 	note->serial = policy.listeners[listener].serial;
 	counters = connection_counters(listener, note->serial);
-	if (counters && note->seeded)
+	if (!counters)
+		return;
+	if (note->seeded)
 		counters->seeded++;
-	else if (counters)
+	else
 		counters->opened++;
-	connection_count_client(note);
+	if (!connection_count_client(note))
+		counters->overflow++;
+}
+
+/*
+ * A socket that was found open: it is counted at @listener (0: at none) from now on, and nowhere
+ * else, as it would be had it been established under the policy in force.
+ */
+static __always_inline void connection_settle(const struct pkt *pkt, __u32 listener,
+					      struct stile_socket *note)
+{
+	listener &= STILE_LISTENERS_MAX - 1;
+	if (listener && note->listener == listener &&
+	    note->serial == policy.listeners[listener].serial) {
+		connection_count_client(note);
+		return;
+	}
+	connection_leave(note);
+	if (listener == 0)
+		return;
+	if (note->opened == 0)
+		note->opened = bpf_ktime_get_ns();
+	note->seeded = 1;
+	connection_enter(pkt, listener, note);
 }
 
 #endif /* STILE_BPF_CONNECTION_H */

@@ -7,16 +7,13 @@
 #include "connection.h"
 #include "maps.h"
 
-#define FAMILY_IPV4 2 /* AF_INET, which <sys/socket.h> has */
-#define STATE_CLOSE 7 /* TCP_CLOSE, which <netinet/tcp.h> has */
-
 /* The socket's ends, as a packet of its client has them. */
 static __always_inline void read_ends(const struct bpf_sock_ops *ctx, struct pkt *pkt)
 {
 	pkt->protocol = STILE_PROTOCOL_TCP;
 	pkt->dport = ctx->local_port;
 	pkt->sport = swap32(ctx->remote_port);
-	if (ctx->family == FAMILY_IPV4) {
+	if (ctx->family == CONNECTION_IPV4) {
 		pkt->ipv4 = 1;
 		pkt->source.word[1] = swap64(KEY_MAPPED << 32 | swap32(ctx->remote_ip4));
 		pkt->destination.word[1] = swap64(KEY_MAPPED << 32 | swap32(ctx->local_ip4));
@@ -51,6 +48,7 @@ static __always_inline void on_established(struct bpf_sock_ops *ctx)
 	note->opened = bpf_ktime_get_ns();
 	connection_enter(&pkt, listener, note);
 	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_STATE_CB_FLAG);
+	note->watched = 1;
 }
 
 static __always_inline void on_close(struct bpf_sock_ops *ctx)
@@ -70,7 +68,7 @@ int stile_sockops(struct bpf_sock_ops *ctx)
 {
 	if (ctx->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB)
 		on_established(ctx);
-	else if (ctx->op == BPF_SOCK_OPS_STATE_CB && ctx->args[1] == STATE_CLOSE)
+	else if (ctx->op == BPF_SOCK_OPS_STATE_CB && ctx->args[1] == BPF_TCP_CLOSE)
 		on_close(ctx);
 	return 1;
 }

@@ -260,3 +260,18 @@ void apply_cgroup_release(struct apply_cgroup *cgroup)
 	fd_release(&cgroup->program_before);
 	fd_release(&cgroup->now);
 }
+
+enum apply_cgroup_state apply_cgroup_state(const struct pins *pins)
+{
+	struct bpf_link_info info;
+	char path[PATH_MAX];
+	autofd int link = open_link(pins, &info);
+	autofd int directory = -1;
+	uint64_t id;
+
+	if (link < 0 || info.cgroup.cgroup_id)
+		return APPLY_CGROUP_HERE;
+	if (pins_read_cgroup(pins, path) == 0)
+		directory = cgroup_open(path, &id);
+	return directory < 0 ? APPLY_CGROUP_GONE : APPLY_CGROUP_BACK;
+}

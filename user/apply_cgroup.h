@@ -48,4 +48,12 @@ void apply_cgroup_release(struct apply_cgroup *cgroup);
 /* Takes the attachment away. 0, also where there is none. */
 int apply_cgroup_detach(const struct pins *pins);
 
+/* What has become of it, for the daemon. */
+enum apply_cgroup_state {
+	APPLY_CGROUP_HERE, /* or nothing is to be attached */
+	APPLY_CGROUP_GONE, /* its directory was removed */
+	APPLY_CGROUP_BACK, /* and there is one of the same name again */
+};
+enum apply_cgroup_state apply_cgroup_state(const struct pins *pins);
+
 #endif /* STILE_APPLY_CGROUP_H */

@@ -59,6 +59,7 @@ int run_load(struct run *run, struct diag *diag)
 	run->lists_error = 0;
 	run->detached = false;
 	run_links_note(run);
+	run_connections_recount(run);
 	(void)run_levels_step(run, true); /* what fails is told a second later */
 	return 0;
 }
@@ -115,6 +116,7 @@ int run_load_again(struct run *run, struct diag *diag)
 		return error;
 	run->applied = applied;
 	run_links_note(run);
+	run_connections_recount(run);
 	(void)run_levels_step(run, true); /* the same */
 	return 0;
 }
@@ -177,6 +179,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 	run_user_watch();
 	run_backlog_watch(run);
 	run_links_retry(run);
+	run_connections_tick(run);
 	result = apply_heartbeat(run->pins);
 	if (result >= 0)
 		result = lists_expire(run->pins);

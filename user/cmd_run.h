@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "apply.h"
+#include "cmd_run_connections.h"
 #include "config.h"
 #include "diag.h"
 #include "http.h"
@@ -52,6 +53,7 @@ struct run {
 	const char *file;     /* that it is from, as it is named in messages */
 	struct apply_result applied;
 	struct run_links links;
+	struct run_connections connections;
 	struct metrics_daemon counts;
 	struct event_base *base;
 	struct http *http;		 /* NULL: no metrics server */

@@ -19,6 +19,7 @@
 #include "stile.skel.h"
 #include "util.h"
 
+#define BTF_PATH "/sys/kernel/btf/vmlinux"
 #define LISTED_MAX 65536u /* entries that commands may add to the trusted and the blocked list */
 
 struct loader {
@@ -145,13 +146,17 @@ static int size_maps(struct stile_bpf *skeleton, const struct policy *policy)
 	return 0;
 }
 
-/* Programs that this policy has no use for are left out. */
+/* Programs that this policy has no use for are left out, and what this kernel cannot run. */
 static int choose_programs(struct stile_bpf *skeleton, const struct policy *policy)
 {
 	int error = bpf_program__set_autoload(skeleton->progs.stile_clock, false);
 
 	if (error == 0 && !policy->kernel.connections)
 		error = bpf_program__set_autoload(skeleton->progs.stile_sockops, false);
+	if (error == 0 && !policy->kernel.connections)
+		error = bpf_program__set_autoload(skeleton->progs.stile_correct, false);
+	if (error == 0 && (!policy->kernel.connections || access(BTF_PATH, R_OK) < 0))
+		error = bpf_program__set_autoload(skeleton->progs.stile_seed, false);
 	return error;
 }
 
@@ -294,6 +299,8 @@ static int each_program(const struct loader *loader,
 		const struct bpf_program *program;
 	} programs[] = {
 		{ "sockops", skeleton->progs.stile_sockops },
+		{ "seed", skeleton->progs.stile_seed },
+		{ "correct", skeleton->progs.stile_correct },
 		{ "xdp", skeleton->progs.stile_xdp },
 	};
 	int result = 0;

@@ -326,6 +326,13 @@ struct stile_holder {
 };
 STILE_SIZE(struct stile_holder, 8);
 
+/* What stile_correct is run with. */
+struct stile_correction {
+	struct stile_holder_key key;
+	__u64 before, after; /* states */
+};
+STILE_SIZE(struct stile_correction, 40);
+
 /*
  * stile_sockets (storage of sockets): a connection, and what it is counted in. Read and changed
  * under the socket's lock alone.
@@ -337,7 +344,8 @@ struct stile_socket {
 	__u32 holders;	  /* serial of stile_holders, where it is counted there; or 0 */
 	__u16 listener;	  /* slot */
 	__u8 seeded;	  /* 1: it was open before it could be counted */
-	__u8 reserved[5];
+	__u8 watched;	  /* 1: its end will be told */
+	__u32 pass; /* of stile_seed, that wrote it last */
 };
 STILE_SIZE(struct stile_socket, 40);
 

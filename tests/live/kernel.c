@@ -39,7 +39,7 @@ static void note(struct live_objects *objects, struct live_object object)
 
 static bool is_program(const char *name)
 {
-	static const char *const programs[] = { "xdp", "sockops", "seed" };
+	static const char *const programs[] = { "xdp", "sockops", "seed", "correct" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
 		if (strcmp(programs[i], name) == 0)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Open connections, held against what ss(8) lists. */
-#include <stdio.h>
-#include <string.h>
+#include <signal.h>
 
 #include "check.h"
 #include "live.h"
@@ -39,4 +38,52 @@ static void test_web(void)
 	live_check_open(&live, &web, "all are closed", 0);
 }
 
-CHECK_SUITE(connections, { "what is open is counted", test_web });
+/* What was there before anything was attached. */
+static void test_older(void)
+{
+	autosockets struct sockets sockets = {};
+	autolive struct live live;
+
+	if (!live_begin(&live, "older") || !live_start_web(&live))
+		return;
+	sockets_open(&live, &sockets, CLIENT_ONE, WEB_IPV4, 7);
+	sockets_open(&live, &sockets, CLIENT_SIX_ONE, WEB_IPV6, 4);
+	if (!live_start(&live, config))
+		return;
+	live_check_open(&live, &web, "what was open before", 11);
+	CHECK_EQ("was opened before", live_connections(&live, "web", "opened_total"), 0);
+	sockets_open(&live, &sockets, CLIENT_ONE, WEB_IPV4, 5);
+	live_check_open(&live, &web, "and what came since", 16);
+	CHECK_EQ("of which this is told", live_connections(&live, "web", "opened_total"), 5);
+	sockets_close(&sockets, 6);
+	live_check_open(&live, &web, "the end of those that were there before is told", 10);
+	sockets_reset(&sockets, 10);
+	live_check_open(&live, &web, "to the last", 0);
+}
+
+static void test_killed(void)
+{
+	autosockets struct sockets sockets = {};
+	autolive struct live live;
+
+	if (!live_begin(&live, "killed") || !live_start_web(&live) || !live_start(&live, config))
+		return;
+	sockets_open(&live, &sockets, CLIENT_ONE, WEB_IPV4, 6);
+	live_check_open(&live, &web, "before the daemon is killed", 6);
+	(void)live_stop(&live, SIGKILL);
+	sockets_close(&sockets, 3);
+	sockets_open(&live, &sockets, CLIENT_TWO, WEB_IPV4, 4);
+	live_check_open(&live, &web, "while there is none", 7);
+	if (!live_start_again(&live))
+		return;
+	live_check_open(&live, &web, "the next one", 7);
+	CHECK_EQ("has nothing to put right", live_connections(&live, "web", "recounted_total"), 0);
+	CHECK_EQ("and has seen all of them open", live_connections(&live, "web", "opened_total"),
+		 10);
+	sockets_close(&sockets, 7);
+	live_check_open(&live, &web, "and their end", 0);
+}
+
+CHECK_SUITE(connections, { "what is open is counted", test_web },
+	    { "what was open before is counted", test_older },
+	    { "a killed daemon misses nothing", test_killed });
