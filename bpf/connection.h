@@ -44,12 +44,14 @@ static __always_inline bool connection_hold_once(const struct stile_holder_key *
 /* 1: the client's entry counts it. */
 shared_function int connection_hold(const struct stile_holder_key *key)
 {
+	struct stile_holder_key own; /* verifier: kernel 6.1 looks up by what is on the stack */
 	int i;
 
 	if (!key)
 		return 0;
+	own = *key;
 	for (i = 0; i < CONNECTION_TRIES; i++) {
-		if (connection_hold_once(key))
+		if (connection_hold_once(&own))
 			return 1;
 	}
 	return 0;
@@ -77,12 +79,14 @@ static __always_inline bool connection_release_once(const struct stile_holder_ke
 /* One that is lost to a crowd of others is found by the recount. */
 shared_function int connection_release(const struct stile_holder_key *key)
 {
+	struct stile_holder_key own; /* verifier: kernel 6.1 looks up by what is on the stack */
 	int i;
 
 	if (!key)
 		return 0;
+	own = *key;
 	for (i = 0; i < CONNECTION_TRIES; i++) {
-		if (connection_release_once(key))
+		if (connection_release_once(&own))
 			return 1;
 	}
 	return 0;

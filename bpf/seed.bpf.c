@@ -170,15 +170,17 @@ SEC("xdp")
 int stile_correct(struct xdp_md *ctx)
 {
 	struct stile_correction *correction = (void *)(long)ctx->data;
+	struct stile_holder_key key;
 	struct stile_holder *holder;
 
 	if ((void *)(correction + 1) > (void *)(long)ctx->data_end)
 		return XDP_ABORTED;
-	holder = bpf_map_lookup_elem(&stile_holders, &correction->key);
+	key = correction->key;
+	holder = bpf_map_lookup_elem(&stile_holders, &key);
 	if (!holder || __sync_val_compare_and_swap(&holder->state, correction->before,
 						   correction->after) != correction->before)
 		return XDP_DROP;
 	if (holder_open(correction->after) == 0)
-		bpf_map_delete_elem(&stile_holders, &correction->key);
+		bpf_map_delete_elem(&stile_holders, &key);
 	return XDP_PASS;
 }

@@ -61,6 +61,13 @@ static int by_admitted(const void *a, const void *b)
 	return highest_first(left->admitted, right->admitted, a, b);
 }
 
+static int by_open(const void *a, const void *b)
+{
+	const struct snapshot_client *left = a, *right = b;
+
+	return highest_first(left->open, right->open, a, b);
+}
+
 static int by_idle(const void *a, const void *b)
 {
 	const struct snapshot_client *left = a, *right = b;
@@ -75,9 +82,10 @@ static int by_wait(const void *a, const void *b)
 	return highest_first(left->wait, right->wait, a, b);
 }
 
-static const char *const sort_names[] = { "refused", "admitted", "idle", "wait", "address", NULL };
-static compare_function *const sort_functions[] = { by_refused, by_admitted, by_idle, by_wait,
-						    by_address };
+static const char *const sort_names[] = { "refused", "admitted", "open", "idle",
+					  "wait",    "address",	 NULL };
+static compare_function *const sort_functions[] = { by_refused, by_admitted, by_open,
+						    by_idle,	by_wait,     by_address };
 
 static int parse_sort(const struct command *command, const char *text, struct request *request)
 {
@@ -94,7 +102,8 @@ static int parse_sort(const struct command *command, const char *text, struct re
 		return command_usage(command, "cannot sort by '%s', did you mean '%s'?", text,
 				     nearest);
 	return command_usage(
-		command, "cannot sort by '%s', expected refused, admitted, idle, wait or address",
+		command,
+		"cannot sort by '%s', expected refused, admitted, open, idle, wait or address",
 		text);
 }
 
@@ -165,6 +174,7 @@ static void print_client(const struct snapshot *snapshot, const struct snapshot_
 	table_print_cell(table, "%s", snapshot->policy.limiters[client->limiter].name);
 	table_print_cell(table, "%s%" PRIu64, client->admitted_exact ? "" : "~", client->admitted);
 	table_print_cell(table, "%s%" PRIu64, client->refused_exact ? "" : "~", client->refused);
+	table_print_cell(table, "%" PRIu64, client->open);
 	/* The word that says when wraps around, but not while the bucket is live. */
 	table_print_cell(table, "%s%s",
 			 client->live ? "" : ">= ", phrase_duration(client->idle, idle));
@@ -174,8 +184,9 @@ static void print_client(const struct snapshot *snapshot, const struct snapshot_
 static int print_text(const struct snapshot *snapshot, const struct rows *rows)
 {
 	static const struct table_print_column columns[] = {
-		{ "ADDRESS", false }, { "LIMITER", false },  { "ADMITTED", true },
-		{ "REFUSED", true },  { "LAST-SEEN", true }, { "WAIT", true },
+		{ "ADDRESS", false }, { "LIMITER", false }, { "ADMITTED", true },
+		{ "REFUSED", true },  { "OPEN", true },	    { "LAST-SEEN", true },
+		{ "WAIT", true },
 	};
 	struct table_print table;
 	int r;
@@ -195,14 +206,14 @@ static json_t *client_json(const struct snapshot *snapshot, const struct snapsho
 {
 	char address[PREFIX_TEXT_SIZE];
 
-	return json_pack("{ss, ss, sI, sI, sb, sI, sb, so, so, sb}", "address",
-			 client_name(snapshot, client, address), "limiter",
-			 snapshot->policy.limiters[client->limiter].name, "used",
-			 (json_int_t)client->used, "admitted", (json_int_t)client->admitted,
-			 "admitted_exact", client->admitted_exact, "refused",
-			 (json_int_t)client->refused, "refused_exact", client->refused_exact,
-			 "idle_seconds", reading_seconds(client->idle), "wait_seconds",
-			 reading_seconds(client->wait), "live", client->live);
+	return json_pack(
+		"{ss, ss, sI, sI, sb, sI, sb, sI, so, so, sb}", "address",
+		client_name(snapshot, client, address), "limiter",
+		snapshot->policy.limiters[client->limiter].name, "used", (json_int_t)client->used,
+		"admitted", (json_int_t)client->admitted, "admitted_exact", client->admitted_exact,
+		"refused", (json_int_t)client->refused, "refused_exact", client->refused_exact,
+		"open", (json_int_t)client->open, "idle_seconds", reading_seconds(client->idle),
+		"wait_seconds", reading_seconds(client->wait), "live", client->live);
 }
 
 static int print_json(const struct snapshot *snapshot, const struct rows *rows)
@@ -230,6 +241,8 @@ static int list_clients(const struct pins *pins, const struct request *request)
 	if (r != COMMAND_DONE)
 		return r;
 	r = snapshot_clients(pins, snapshot, limiter, &clients, &rows.n);
+	if (r == 0)
+		r = snapshot_holders_fill(pins, snapshot, clients, rows.n);
 	if (r < 0)
 		return reading_failed(pins, r);
 	rows.clients = clients;

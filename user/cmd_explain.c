@@ -67,14 +67,16 @@ static int explain_one(const struct explanation *explanation, uint32_t listener,
 		       uint32_t interfaces)
 {
 	struct explain_subject subject = { explanation->snapshot, explanation->event.address,
-					   listener, interfaces };
+					   listener, interfaces, 0 };
 	struct snapshot_event event = explanation->event;
 	struct snapshot_verdict verdict;
 	int r;
 
 	event.listener = listener;
 	event.interface = interface;
-	r = snapshot_explain(explanation->pins, explanation->snapshot, &event, &verdict);
+	r = snapshot_held(explanation->pins, explanation->snapshot, &event, &subject.open);
+	if (r == 0)
+		r = snapshot_explain(explanation->pins, explanation->snapshot, &event, &verdict);
 	if (r < 0)
 		return reading_failed(explanation->pins, r);
 	if (explanation->json) {

@@ -120,6 +120,15 @@ static void add_event(const struct explain_subject *subject, const struct snapsh
 		    "datagrams of one that was let in pass, of one that was refused wait");
 }
 
+static void add_open(const struct explain_subject *subject, struct table_print *table)
+{
+	if (!snapshot_counts_connections(subject->snapshot, subject->listener))
+		return;
+	table_print_cell(table, "  open");
+	table_print_cell(table, "%" PRIu64, subject->open);
+	table_print_cell(table, "connections that it holds there now");
+}
+
 static void add_verdict(const struct snapshot_verdict *verdict, struct table_print *table)
 {
 	char wait[PHRASE_SIZE];
@@ -150,6 +159,7 @@ int explain_print(const struct explain_subject *subject, const struct snapshot_v
 	add_event(subject, verdict, &table);
 	for (unsigned int i = 0; i < verdict->n_judges; i++)
 		add_judgement(subject, &verdict->judges[i], &table);
+	add_open(subject, &table);
 	add_verdict(verdict, &table);
 	print_subject(subject, out);
 	r = table_print_write(&table, out);
@@ -221,15 +231,19 @@ json_t *explain_json(const struct explain_subject *subject, const struct snapsho
 	const char *reply = verdict->verdict == STILE_VERDICT_REPLY ? labels_reply[verdict->reply]
 								    : NULL;
 
-	return json_pack("{ss, ss, ss, so, ss, ss, ss?, so, so, so, so, so, so, so}", "listener",
-			 listener->name, "protocol", policy_protocol_names[listener->protocol],
-			 "event", event_of(subject, verdict), "interfaces",
-			 interfaces_json(subject), "verdict", labels_verdict[verdict->verdict],
-			 "reason", labels_reason[verdict->reason], "reply", reply, "refused_by",
+	return json_pack("{ss, ss, ss, so, ss, ss, ss?, so, so, so, so, so, so, so, so}",
+			 "listener", listener->name, "protocol",
+			 policy_protocol_names[listener->protocol], "event",
+			 event_of(subject, verdict), "interfaces", interfaces_json(subject),
+			 "verdict", labels_verdict[verdict->verdict], "reason",
+			 labels_reason[verdict->reason], "reply", reply, "refused_by",
 			 refusal_json(subject, verdict), "blocked_by", entry_json(verdict, blocked),
 			 "trusted_by", entry_json(verdict, verdict->listed && !blocked), "source",
 			 entry_json(verdict, verdict->own_policy), "listed_seconds",
 			 verdict->expires ? reading_seconds(verdict->expires) : json_null(),
 			 "limiters", judges_json(subject, verdict), "wait_seconds",
-			 reading_seconds(verdict->wait));
+			 reading_seconds(verdict->wait), "open",
+			 snapshot_counts_connections(subject->snapshot, subject->listener)
+				 ? json_integer((json_int_t)subject->open)
+				 : json_null());
 }

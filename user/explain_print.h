@@ -15,6 +15,7 @@ struct explain_subject {
 	const uint8_t *address;
 	uint32_t listener;   /* slot */
 	uint32_t interfaces; /* one bit a slot */
+	uint64_t open;	     /* connections that it holds there */
 };
 
 /* 0 or -ENOMEM. */

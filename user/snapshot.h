@@ -85,8 +85,8 @@ struct snapshot_client {
 	uint64_t idle;		    /* ns since it was last seen, as far as the entry can tell */
 	uint64_t wait;		    /* ns until its next event would be admitted; 0: now */
 	bool never; /* it would never be: a limiter that is named too often for it */
-	bool admitted_exact, refused_exact;
-	bool live; /* its bucket differs from a new one */
+	bool admitted_exact, refused_exact, live; /* live: its bucket differs from a new one */
+	uint64_t open; /* connections that it holds where the limiter judges; filled by the next */
 };
 
 /* The clients of @limiter, or of all where 0, in no order. *ret_clients is freed by the caller. */

@@ -13,6 +13,8 @@
 #include "pins.h"
 
 struct snapshot;
+struct snapshot_client;
+struct snapshot_event;
 
 /* TCP connections of a listener. */
 struct snapshot_connections {
@@ -33,6 +35,15 @@ bool snapshot_counts_connections(const struct snapshot *snapshot, size_t slot);
 /* What the counters of one listener come to; pure. */
 struct snapshot_connections snapshot_connections_of(const struct stile_connections *counters,
 						    const struct stile_recount *recount);
+
+/* snapshot_holders.c: what clients hold. */
+/* Counts what @clients hold. 0 or negative errno. */
+int snapshot_holders_fill(const struct pins *pins, const struct snapshot *snapshot,
+			  struct snapshot_client *clients, size_t n_clients);
+
+/* How many connections its address, or the /64 of that, holds at the listener. */
+int snapshot_held(const struct pins *pins, const struct snapshot *snapshot,
+		  const struct snapshot_event *event, uint64_t *ret_open);
 
 /* For snapshot.c alone: fills snapshot->connections and snapshot->cgroup. 0 or negative errno. */
 int snapshot_connections_read(const struct pins *pins, struct snapshot *snapshot);
