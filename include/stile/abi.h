@@ -345,7 +345,7 @@ struct stile_socket {
 	__u16 listener;	  /* slot */
 	__u8 seeded;	  /* 1: it was open before it could be counted */
 	__u8 watched;	  /* 1: its end will be told */
-	__u32 pass; /* of stile_seed, that wrote it last */
+	__u32 pass;	  /* of stile_seed, that wrote it last */
 };
 STILE_SIZE(struct stile_socket, 40);
 
