@@ -303,11 +303,26 @@ static void count_unwatched(const struct list *list, struct apply_recount *resul
 		result->n_unwatched += list->notes[i].serial && !list->notes[i].watched;
 }
 
+/* Whether sockets came to be counted because of the list itself. */
+static bool has_seeded(const struct list *list)
+{
+	for (size_t slot = 1; slot < STILE_LISTENERS_MAX; slot++) {
+		if (list->windows[slot].after.seeded != list->windows[slot].before.seeded)
+			return true;
+	}
+	return false;
+}
+
 static int recount(struct recounting *it, struct apply_recount *result)
 {
 	int error;
 
 	error = take_list(it, &it->lists[0]);
+	if (error == 0 && has_seeded(&it->lists[0])) {
+		list_release(&it->lists[0]);
+		it->lists[0] = (struct list){ .n_notes = 0 };
+		error = take_list(it, &it->lists[0]);
+	}
 	if (error)
 		return error;
 	count_unwatched(&it->lists[0], result);

@@ -28,7 +28,7 @@ static void on_signal(int number)
 		(void)kill(child, number);
 }
 
-/* Ends the processes that came to us as orphans. The number of them. */
+/* Ends the processes that came to us as orphans. The number of them that had not ended before. */
 static int end_orphans(void)
 {
 	char path[64];
@@ -40,6 +40,8 @@ static int end_orphans(void)
 	if (!children)
 		return 0;
 	while (fscanf(children, "%d", &pid) == 1) {
+		if (waitpid(pid, NULL, WNOHANG) == pid)
+			continue;
 		(void)process_end(pid, SIGKILL);
 		n++;
 	}

@@ -75,12 +75,15 @@ void sockets_reset(struct sockets *sockets, unsigned int n)
 	end(sockets, n, true);
 }
 
-/* What the service's side has no socket for any more, and what it has none for yet, is left out. */
+/*
+ * What the service's side has no socket for any more, and what it has none for yet, is left out; so
+ * is FIN-WAIT-2, for nobody here closes one half only, and what is left of the others is no socket.
+ */
 long long live_ss(const struct live *live, uint16_t port)
 {
 	autooutput struct output output = process_shell(
 		live->netns[LIVE_SERVER],
-		"ss -HOtn state connected exclude time-wait exclude syn-recv exclude syn-sent "
+		"ss -HOtn state connected exclude time-wait exclude fin-wait-2 exclude syn-recv exclude syn-sent "
 		"'sport = :%u' | wc -l",
 		port);
 

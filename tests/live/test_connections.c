@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Open connections, held against what ss(8) lists. */
 #include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "live.h"
 #include "sockets.h"
+#include "traffic/endpoint.h"
 #include "util.h"
 
 #define WEB_IPV4 SERVER_IPV4 ":80"
@@ -84,6 +88,144 @@ static void test_killed(void)
 	live_check_open(&live, &web, "and their end", 0);
 }
 
+/* A service that listens and does nothing else. */
+static int listen_on(const struct live *live, const char *where)
+{
+	struct endpoint endpoint;
+	int fd;
+
+	(void)endpoint_parse(where, &endpoint);
+	live_enter(live, LIVE_SERVER);
+	fd = socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	live_leave(live);
+	if (!CHECK("a socket listens",
+		   fd >= 0 &&
+			   bind(fd, (struct sockaddr *)&endpoint.address, endpoint.length) == 0 &&
+			   listen(fd, 64) == 0) &&
+	    fd >= 0) {
+		(void)close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void test_not_accepted(void)
+{
+	autosockets struct sockets sockets = {};
+	autolive struct live live;
+	int service;
+
+	if (!live_begin(&live, "not-accepted"))
+		return;
+	service = listen_on(&live, "[::]:80");
+	if (service < 0 || !live_start(&live, config)) {
+		(void)close(service);
+		return;
+	}
+	sockets_open(&live, &sockets, CLIENT_ONE, WEB_IPV4, 6);
+	sockets_open(&live, &sockets, CLIENT_SIX_ONE, WEB_IPV6, 5);
+	live_check_open(&live, &web, "nobody accepts them", 11);
+	sockets_reset(&sockets, 2);
+	live_check_open(&live, &web, "some are reset", 9);
+	(void)close(service);
+	live_check_open(&live, &web, "the service goes without having accepted", 0);
+}
+
+static void test_syn_cookies(void)
+{
+	autosockets struct sockets sockets = {};
+	autolive struct live live;
+
+	if (!live_begin(&live, "syn-cookies") || !live_start_web(&live) ||
+	    !live_start(&live, config))
+		return;
+	live_shell(&live, LIVE_SERVER, "echo 2 > /proc/sys/net/ipv4/tcp_syncookies");
+	sockets_open(&live, &sockets, CLIENT_ONE, WEB_IPV4, 8);
+	sockets_open(&live, &sockets, CLIENT_SIX_ONE, WEB_IPV6, 8);
+	live_check_open(&live, &web, "what a SYN cookie brought", 16);
+	sockets_close(&sockets, 16);
+	live_check_open(&live, &web, "and its end", 0);
+}
+
+/* What status of a client, and its explanation, say. */
+static long long open_of(const struct live *live, const char *client)
+{
+	json_t *json = live_json(live, "explain --listener web %s", client);
+	const json_t *first = json_array_get(json_object_get(json, "explanations"), 0);
+	long long n = json_integer_value(json_object_get(first, "open"));
+
+	json_decref(json);
+	return n;
+}
+
+static long long listed_of(const struct live *live, const char *client)
+{
+	json_t *json = live_json(live, "clients --all --sort open"), *row;
+	long long n = -1;
+	size_t i;
+
+	json_array_foreach(json_object_get(json, "clients"), i, row)
+	{
+		if (strcmp(json_string_value(json_object_get(row, "address")), client) == 0)
+			n = json_integer_value(json_object_get(row, "open"));
+	}
+	json_decref(json);
+	return n;
+}
+
+static void test_clients(void)
+{
+	autosockets struct sockets sockets = {};
+	autolive struct live live;
+
+	if (!live_begin(&live, "holders") || !live_start_web(&live) || !live_start(&live, config))
+		return;
+	sockets_open(&live, &sockets, CLIENT_ONE, WEB_IPV4, 7);
+	sockets_open(&live, &sockets, CLIENT_TWO, WEB_IPV4, 3);
+	sockets_open(&live, &sockets, CLIENT_SIX_ONE, WEB_IPV6, 2);
+	sockets_open(&live, &sockets, CLIENT_SIX_TWO, WEB_IPV6, 4);
+	live_check_open(&live, &web, "all of them", 16);
+	CHECK_EQ("one client", open_of(&live, CLIENT_ONE), 7);
+	CHECK_EQ("another", open_of(&live, CLIENT_TWO), 3);
+	CHECK_EQ("one that holds nothing", open_of(&live, CLIENT_THREE), 0);
+	CHECK_EQ("a network of IPv6", open_of(&live, CLIENT_SIX_ONE), 6);
+	CHECK_EQ("clients say so too", listed_of(&live, CLIENT_ONE), 7);
+	CHECK_EQ("of each", listed_of(&live, CLIENT_TWO), 3);
+	sockets_close(&sockets, 8);
+	live_check_open(&live, &web, "half of them", 8);
+	CHECK_EQ("one client has left", open_of(&live, CLIENT_ONE), 0);
+	CHECK_EQ("another nearly", open_of(&live, CLIENT_TWO), 2);
+}
+
+static void test_unseen(void)
+{
+	autosockets struct sockets sockets = {};
+	autolive struct live live;
+
+	if (!live_begin(&live, "unseen") || !live_start_web(&live) || !live_start(&live, config))
+		return;
+	sockets_open(&live, &sockets, CLIENT_ONE, WEB_IPV4, 9);
+	sockets_open(&live, &sockets, CLIENT_TWO, WEB_IPV4, 1);
+	live_check_open(&live, &web, "while all is well", 10);
+	(void)live_stop(&live, SIGKILL);
+	live_shell(&live, LIVE_SERVER, "bpftool link detach pinned /sys/fs/bpf/stile/%s/cgroup",
+		   live.instance);
+	sockets_close(&sockets, 4);
+	sockets_open(&live, &sockets, CLIENT_TWO, WEB_IPV4, 2);
+	if (!live_start_again(&live))
+		return;
+	live_check_open(&live, &web, "what came and went unseen is found", 8);
+	CHECK_EQ("which is told", live_connections(&live, "web", "recounted_total"), 1);
+	CHECK_EQ("one client's count is right", open_of(&live, CLIENT_ONE), 5);
+	CHECK_EQ("and another's", open_of(&live, CLIENT_TWO), 3);
+	sockets_close(&sockets, 8);
+	live_check_open(&live, &web, "and stays so", 0);
+	CHECK_EQ("to the end", open_of(&live, CLIENT_ONE), 0);
+}
+
 CHECK_SUITE(connections, { "what is open is counted", test_web },
 	    { "what was open before is counted", test_older },
-	    { "a killed daemon misses nothing", test_killed });
+	    { "a killed daemon misses nothing", test_killed },
+	    { "what nobody accepts is counted", test_not_accepted },
+	    { "so is what a SYN cookie brings", test_syn_cookies },
+	    { "each client's are", test_clients }, { "what happens unseen is found", test_unseen });
