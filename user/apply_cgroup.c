@@ -85,8 +85,7 @@ static int find_link(const struct pins *pins, struct apply_cgroup *cgroup)
 static int report_directory(const struct config *config, const char *path, int error,
 			    struct diag *diag)
 {
-	const char *why = error == -EMEDIUMTYPE ? "it is no directory of a cgroup2 file system"
-						: strerror(-error);
+	const char *why = cgroup_reason(error);
 
 	if (config->cgroup) {
 		diag_error(diag, config->cgroup_place, "cgroup: '%s': %s", path, why);

@@ -69,3 +69,9 @@ int cgroup_open(const char *path, uint64_t *ret_id)
 	*ret_id = found.st_ino; /* that is what kernfs makes of an id, where words have 64 bits */
 	return take_fd(&fd);
 }
+
+const char *cgroup_reason(int error)
+{
+	return error == -EMEDIUMTYPE ? "it is no directory of a cgroup2 file system"
+				     : strerror(-error);
+}

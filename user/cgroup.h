@@ -22,4 +22,7 @@ int cgroup_root(char ret_path[PATH_MAX]);
  */
 int cgroup_open(const char *path, uint64_t *ret_id);
 
+/* Why it failed. */
+const char *cgroup_reason(int error);
+
 #endif /* STILE_CGROUP_H */

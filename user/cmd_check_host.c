@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What this host has to say of a configuration: interfaces and services that are not there, and
- * memory that is not. Warnings, for any of it may come later, but for users and groups, without
- * which the daemon does not start.
+ * memory that is not. Warnings, for any of it may come later, but for users, groups and a cgroup,
+ * without which the daemon does not start.
  */
 #include <net/if.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 
 #include "account.h"
 #include "backlog.h"
+#include "cgroup.h"
 #include "cmd_check.h"
 #include "listening.h"
 #include "names.h"
@@ -88,6 +89,21 @@ static void warn_backlogs(const struct config *config, struct diag *diag)
 	}
 }
 
+static void check_cgroup(const struct config *config, struct diag *diag)
+{
+	uint64_t id;
+	int fd;
+
+	if (!config->cgroup)
+		return;
+	fd = cgroup_open(config->cgroup, &id);
+	if (fd < 0)
+		diag_error(diag, config->cgroup_place, "cgroup: '%s': %s", config->cgroup,
+			   cgroup_reason(fd));
+	else
+		close(fd);
+}
+
 static void warn_memory(const struct policy *policy, struct diag *diag)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
@@ -106,6 +122,7 @@ static void warn_memory(const struct policy *policy, struct diag *diag)
 void check_host(const struct config *config, const struct policy *policy, struct diag *diag)
 {
 	(void)account_check(config, diag); /* which reports */
+	check_cgroup(config, diag);
 	warn_interfaces(config, diag);
 	warn_listeners(config, diag);
 	warn_backlogs(config, diag);

@@ -23,3 +23,9 @@ printf -- "$accounts" | "$STILE" check -c - 2>&1
 printf -- "$accounts" | "$STILE" check --json -c - | grep valid
 echo '-- which another host may have'
 printf -- "$accounts" | "$STILE" check --elsewhere -c - 2>&1 | head -n 2
+echo '-- a cgroup'
+for cgroup in /stile-none /proc; do
+	printf -- "cgroup: $cgroup\n$listener}\n" | "$STILE" check -c - 2>&1 | grep cgroup
+	printf -- "cgroup: $cgroup\n$listener}\n" | "$STILE" check --elsewhere -c - 2>&1 | grep cgroup
+done
+true

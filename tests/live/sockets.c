@@ -83,7 +83,8 @@ long long live_ss(const struct live *live, uint16_t port)
 {
 	autooutput struct output output = process_shell(
 		live->netns[LIVE_SERVER],
-		"ss -HOtn state connected exclude time-wait exclude fin-wait-2 exclude syn-recv exclude syn-sent "
+		"ss -HOtn state connected exclude time-wait exclude fin-wait-2 exclude syn-recv "
+		"exclude syn-sent "
 		"'sport = :%u' | wc -l",
 		port);
 
