@@ -223,9 +223,40 @@ static void test_unseen(void)
 	CHECK_EQ("to the end", open_of(&live, CLIENT_ONE), 0);
 }
 
+/* Clients that come and go on all CPUs, each entry made and deleted many times. */
+static void test_storm(void)
+{
+	const struct live_storm storm = {
+		.from = CLIENT_ONE "," CLIENT_TWO "," CLIENT_RANGE,
+		.connections = 20000,
+		.concurrency = 32,
+	};
+	autoresult struct engine_result result = {};
+	autosockets struct sockets sockets = {};
+	autolive struct live live;
+
+	if (!live_begin(&live, "conn-storm") || !live_start_web(&live) ||
+	    !live_start(&live, config))
+		return;
+	sockets_open(&live, &sockets, CLIENT_THREE, WEB_IPV4, 3);
+	if (!live_connect(&live, &storm, &result))
+		return;
+	live_check_open(&live, &web, "after a storm, who stayed", 3);
+	CHECK_EQ("each connection was counted", live_connections(&live, "web", "opened_total"),
+		 3 + (long long)result.outcomes[ENGINE_SUCCEEDED]);
+	CHECK_EQ("none unseen", live_connections(&live, "web", "recounted_total"), 0);
+	CHECK_EQ("who stayed holds them", open_of(&live, CLIENT_THREE), 3);
+	live_shell(&live, LIVE_SERVER,
+		   "test $(bpftool -j map dump pinned /sys/fs/bpf/stile/%s/current/holders | "
+		   "jq length) = 1",
+		   live.instance);
+}
+
 CHECK_SUITE(connections, { "what is open is counted", test_web },
 	    { "what was open before is counted", test_older },
 	    { "a killed daemon misses nothing", test_killed },
 	    { "what nobody accepts is counted", test_not_accepted },
 	    { "so is what a SYN cookie brings", test_syn_cookies },
-	    { "each client's are", test_clients }, { "what happens unseen is found", test_unseen });
+	    { "each client's are", test_clients },
+	    { "who comes and goes leaves nothing", test_storm },
+	    { "what happens unseen is found", test_unseen });
