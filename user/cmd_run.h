@@ -8,11 +8,11 @@
 
 #include "apply.h"
 #include "cmd_run_connections.h"
+#include "cmd_run_links.h"
 #include "config.h"
 #include "diag.h"
 #include "http.h"
 #include "metrics.h"
-#include "netif.h"
 #include "pins.h"
 #include "privilege.h"
 
@@ -30,20 +30,6 @@ struct run_source {
 	const char *interfaces[STILE_INTERFACES_MAX]; /* in place of the configuration's */
 	unsigned int n_interfaces;
 	bool from_file; /* once a file was read, safe defaults never take its place */
-};
-
-/* What was seen last of an interface that is attached, or should be. */
-struct run_link {
-	enum { RUN_LINK_HERE, RUN_LINK_ELSEWHERE, RUN_LINK_GONE } where;
-	struct netif_state state; /* where it is here */
-	uint32_t tried;		  /* index that could not be attached to; 0: none */
-};
-
-struct run_links {
-	int fd; /* the kernel's word of changes, or -1 */
-	struct event *event;
-	struct run_link links[STILE_INTERFACES_MAX]; /* in the order of run->applied */
-	unsigned int seconds;			     /* until an attachment is tried again */
 };
 
 struct run {
@@ -135,12 +121,6 @@ const struct config_listener *run_backlog_wanted(const struct config *config);
 void run_backlog_load(struct run *run);
 void run_backlog_watch(struct run *run);
 void run_backlog_free(struct run *run);
-
-/* Follows interfaces from here on: what becomes of them is logged, what appears is attached. */
-void run_links_follow(struct run *run);
-void run_links_note(struct run *run);  /* after each load: as they are now */
-void run_links_retry(struct run *run); /* once a second */
-void run_links_free(struct run *run);
 
 /* What is said of a load. */
 void run_tell_manager(const struct run *run);

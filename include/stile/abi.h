@@ -10,6 +10,7 @@
 #include <linux/types.h>
 
 #include "answer.h"
+#include "connection.h"
 #include "datagram.h"
 #include "language.h"
 #include "reason.h"
@@ -32,7 +33,6 @@
 #define STILE_ASKING_BITS 11
 #define STILE_ASKING (1 << STILE_ASKING_BITS) /* sets of clients whose SYNs are counted */
 #define STILE_ASKING_WAYS 8
-#define STILE_HOLDER_IPV6_PREFIX 64 /* leading bits that make one client of stile_holders */
 #define STILE_PORTS_PER_PAGE 256
 #define STILE_WINDOW_NS_MIN 1000000000ULL	  /* 1s */
 #define STILE_WINDOW_NS_MAX 3600000000000ULL	  /* 1h */
@@ -293,61 +293,6 @@ struct stile_source {
 	__u16 judges[STILE_JUDGES_MAX] __attribute__((aligned(8)));
 };
 STILE_SIZE(struct stile_source, 8);
-
-/*
- * stile_connections (per-CPU array, by listener slot). Open are opened + seeded - closed, less what
- * stile_recounts says. They change under the socket's lock, in connection.h.
- */
-struct stile_connections {
-	__u64 opened;	/* handshakes that the service's side has finished */
-	__u64 seeded;	/* found open, by stile_seed */
-	__u64 closed;	/* of both, that are not open any more, or another listener's now */
-	__u64 overflow; /* that stile_holders had no room for */
-};
-STILE_SIZE(struct stile_connections, 32);
-
-/* stile_recounts (array, by listener slot): what the daemon put right. */
-struct stile_recount {
-	__s64 lost;  /* connections that closed unseen, less those that opened unseen */
-	__u64 times; /* that something had to be put right */
-};
-STILE_SIZE(struct stile_recount, 16);
-
-/* stile_holders (hash): how many connections of a listener are a client's. */
-struct stile_holder_key {
-	__u8 address[16]; /* masked: a whole IPv4 address, or STILE_HOLDER_IPV6_PREFIX bits */
-	__u32 listener;	  /* serial */
-	__u32 reserved;
-};
-STILE_SIZE(struct stile_holder_key, 24);
-
-struct stile_holder {
-	__u64 state; /* see bpf/holder.h */
-};
-STILE_SIZE(struct stile_holder, 8);
-
-/* What stile_correct is run with. */
-struct stile_correction {
-	struct stile_holder_key key;
-	__u64 before, after; /* states */
-};
-STILE_SIZE(struct stile_correction, 40);
-
-/*
- * stile_sockets (storage of sockets): a connection, and what it is counted in. Read and changed
- * under the socket's lock alone.
- */
-struct stile_socket {
-	__u8 address[16]; /* the client's */
-	__u64 opened;	  /* ns of CLOCK_MONOTONIC; of a seeded one: when it was found */
-	__u32 serial;	  /* of the listener that it is counted at; 0: at none */
-	__u32 holders;	  /* serial of stile_holders, where it is counted there; or 0 */
-	__u16 listener;	  /* slot */
-	__u8 seeded;	  /* 1: it was open before it could be counted */
-	__u8 watched;	  /* 1: its end will be told */
-	__u32 pass;	  /* of stile_seed, that wrote it last */
-};
-STILE_SIZE(struct stile_socket, 40);
 
 /* stile_control (array of one): what changes without a reload. */
 struct stile_control {
