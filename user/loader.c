@@ -14,12 +14,12 @@
 #include <bpf/libbpf.h>
 
 #include "loader.h"
+#include "loader_btf.h"
 #include "loader_maps.h"
 #include "loader_messages.h"
 #include "stile.skel.h"
 #include "util.h"
 
-#define BTF_PATH "/sys/kernel/btf/vmlinux"
 #define LISTED_MAX 65536u /* entries that commands may add to the trusted and the blocked list */
 
 struct loader {
@@ -155,7 +155,7 @@ static int choose_programs(struct stile_bpf *skeleton, const struct policy *poli
 		error = bpf_program__set_autoload(skeleton->progs.stile_sockops, false);
 	if (error == 0 && !policy->kernel.connections)
 		error = bpf_program__set_autoload(skeleton->progs.stile_correct, false);
-	if (error == 0 && (!policy->kernel.connections || access(BTF_PATH, R_OK) < 0))
+	if (error == 0 && (!policy->kernel.connections || !loader_btf_is_there()))
 		error = bpf_program__set_autoload(skeleton->progs.stile_seed, false);
 	return error;
 }
@@ -218,14 +218,18 @@ int loader_load(const struct policy *policy, const struct loader_kept *kept,
 		struct loader **ret_loader)
 {
 	struct loader *loader __attribute__((cleanup(loader_release))) = NULL;
-	int error;
+	autobtf struct loader_btf btf;
+	int error = loader_btf_open(&btf);
+	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = *btf.path ? btf.path : NULL);
 
+	if (error)
+		return error;
 	loader_messages_begin();
 	loader = calloc(1, sizeof(*loader));
 	if (!loader)
 		return -ENOMEM;
 	memset(loader->tables, -1, sizeof(loader->tables));
-	loader->skeleton = stile_bpf__open();
+	loader->skeleton = stile_bpf__open_opts(&options);
 	if (!loader->skeleton)
 		return -errno;
 	loader->skeleton->rodata_policy->policy = policy->kernel;

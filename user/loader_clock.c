@@ -8,6 +8,7 @@
 #include <bpf/libbpf.h>
 
 #include "loader.h"
+#include "loader_btf.h"
 #include "loader_messages.h"
 #include "stile.skel.h"
 #include "tick.h"
@@ -62,15 +63,19 @@ static void skeleton_release(struct stile_bpf **skeleton)
 int loader_measure_clock(uint64_t *ret_tick, uint64_t *ret_tick_base)
 {
 	struct stile_bpf *skeleton __attribute__((cleanup(skeleton_release))) = NULL;
+	autobtf struct loader_btf btf;
+	int error = loader_btf_open(&btf);
+	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = *btf.path ? btf.path : NULL);
 	struct timespec tick;
 	struct tick_fit fit;
-	int error;
 
+	if (error)
+		return error;
 	loader_messages_begin();
 	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) < 0)
 		return -errno;
 	tick_begin(&fit, (uint64_t)tick.tv_sec * 1000000000 + (uint64_t)tick.tv_nsec);
-	skeleton = stile_bpf__open();
+	skeleton = stile_bpf__open_opts(&options);
 	if (!skeleton)
 		return -errno;
 	error = load_clock(skeleton);
