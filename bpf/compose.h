@@ -93,37 +93,49 @@ __attribute__((noinline)) int compose_copy(void)
 	return answer->n_patches;
 }
 
-/* The largest number that fits into @width digits of @base stands for all that are larger. */
-static __always_inline __u64 compose_bounded(__u64 number, __u32 base, __u32 width)
+/* A byte that is sent, unless it lies outside of what is. */
+static __always_inline void compose_put(struct scratch *scratch, __u32 at, __u8 byte)
+{
+	opaque(at); /* verifier: as above */
+	if (at < scratch->say.length && at < SCRATCH_BYTES)
+		scratch->bytes[at] = byte;
+}
+
+/* Digits of @number, the last one before @end; what has more digits than places is all nines. */
+static __always_inline void
+compose_decimal(struct scratch *scratch, const struct stile_patch *patch, __u32 number, __u32 end)
 {
 	__u64 bound = 1;
 	__u32 i;
 
 	for (i = 0; i < COMPOSE_DIGITS; i++) {
-		if (i < width && bound <= number)
-			bound *= base;
+		if (i < patch->width)
+			bound *= 10;
 	}
-	return number < bound ? number : bound - 1;
+	if (number >= bound)
+		number = bound - 1;
+	for (i = 0; i < COMPOSE_DIGITS; i++) {
+		if (i >= patch->width)
+			break;
+		compose_put(scratch, end - 1 - i,
+			    number || i == 0 ? '0' + number % 10 : patch->fill);
+		number /= 10;
+	}
 }
 
-/* Digits of @number; the last one stands before @end. */
-static __always_inline void compose_digits(struct scratch *scratch, const struct stile_patch *patch,
-					   __u64 number, __u32 end)
+/* The same, big-endian; what does not fit is all ones. */
+static __always_inline void compose_binary(struct scratch *scratch, const struct stile_patch *patch,
+					   __u32 number, __u32 end)
 {
-	const bool decimal = patch->kind <= STILE_PATCH_WAIT_MS;
-	const __u32 base = decimal ? 10 : 256;
-	__u32 i, at, digit;
+	__u32 i;
 
-	number = compose_bounded(number, base, patch->width);
-	for (i = 0; i < COMPOSE_DIGITS; i++) {
-		at = end - 1 - i;
-		digit = number % base;
-		if (decimal)
-			digit = number || i == 0 ? '0' + digit : patch->fill;
-		number /= base;
-		opaque(at); /* verifier: as above */
-		if (i < patch->width && at < scratch->say.length && at < SCRATCH_BYTES)
-			scratch->bytes[at] = digit;
+	if (patch->width < sizeof(number) && number >> patch->width * 8)
+		number = ~0U;
+	for (i = 0; i < sizeof(number); i++) {
+		if (i >= patch->width)
+			break;
+		compose_put(scratch, end - 1 - i, number);
+		number >>= 8;
 	}
 }
 
@@ -155,7 +167,7 @@ __attribute__((noinline)) int compose_patch(struct xdp_md *ctx, __u32 i)
 	struct scratch *scratch = compose_scratch();
 	struct stile_answer *answer;
 	struct stile_patch *patch;
-	__u64 wait;
+	__u32 wait, end;
 
 	if (!scratch)
 		return -1;
@@ -170,7 +182,11 @@ __attribute__((noinline)) int compose_patch(struct xdp_md *ctx, __u32 i)
 	wait = scratch->say.wait;
 	if (patch->kind == STILE_PATCH_WAIT_S || patch->kind == STILE_PATCH_WAIT_S_BINARY)
 		wait = (wait + 999) / 1000;
-	compose_digits(scratch, patch, wait, patch->offset + patch->width - scratch->say.first);
+	end = patch->offset + patch->width - scratch->say.first;
+	if (patch->kind <= STILE_PATCH_WAIT_MS)
+		compose_decimal(scratch, patch, wait, end);
+	else
+		compose_binary(scratch, patch, wait, end);
 	return 0;
 }
 

@@ -70,7 +70,7 @@ static int aim(struct drive *drive, int program, const struct drive_plan *plan,
 	driver->keys = plan->clients;
 	driver->mask = DRIVE_CLIENTS_MAX - 1;
 	driver->base = BASE;
-	driver->l4 = (uint32_t)frame->l4;
+	driver->l4 = plan->fixed ? 0 : (uint32_t)frame->l4;
 	return bpf_map_update_elem(bpf_map__fd(drive->skeleton->maps.bench_target), &zero, &program,
 				   BPF_ANY) < 0
 		       ? -errno
@@ -85,6 +85,7 @@ static int turn(const struct drive *drive, struct pkt_frame *frame, uint32_t rep
 		    .data_size_out = sizeof(back), .repeat = (int)repeat);
 	int program = bpf_program__fd(drive->skeleton->progs.bench_driver);
 
+	drive->skeleton->bss->driver.head = 0; /* every run has a frame of its own */
 	return repeat && bpf_prog_test_run_opts(program, &options) < 0 ? -errno : 0;
 }
 

@@ -22,6 +22,7 @@ struct drive_plan {
 	uint64_t clients; /* DRIVER_RANDOM, DRIVER_TURN */
 	uint32_t warmup;  /* packets before those that count */
 	uint32_t repeat;  /* packets that count */
+	bool fixed;	  /* its port and its sequence number do not change */
 };
 
 /* A driver whose new addresses begin at @first. 0 or -errno. */

@@ -13,6 +13,7 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 struct driver driver;
+void *volatile frame_head;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -58,6 +59,25 @@ static __always_inline void set_addresses(void *data, void *data_end)
 	*sequence = driver.count;
 }
 
+/* Where the frame begins, as a number. */
+static __always_inline __u64 head_of(struct xdp_md *ctx)
+{
+	frame_head = (void *)(long)ctx->data;
+	return *(volatile __u64 *)&frame_head;
+}
+
+/* Puts the head back where it was, if the program under test let it grow. */
+static __always_inline int restore_head(struct xdp_md *ctx)
+{
+	__u64 head = head_of(ctx);
+
+	if (driver.head == 0)
+		driver.head = head;
+	if (driver.head == head)
+		return 0;
+	return bpf_xdp_adjust_head(ctx, (int)(driver.head - head));
+}
+
 SEC("xdp")
 int bench_driver(struct xdp_md *ctx)
 {
@@ -66,6 +86,8 @@ int bench_driver(struct xdp_md *ctx)
 	__u64 *to;
 	int i;
 
+	if (restore_head(ctx))
+		return XDP_ABORTED;
 	if (bpf_xdp_get_buff_len(ctx) != length &&
 	    bpf_xdp_adjust_tail(ctx, (int)length - (int)bpf_xdp_get_buff_len(ctx)))
 		return XDP_ABORTED;

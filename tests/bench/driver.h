@@ -26,6 +26,7 @@ struct driver {
 	__u32 base;   /* the others */
 	__u32 l4;     /* not 0: the offset of a TCP header whose port and sequence number change */
 	__u32 reserved;
+	__u64 head; /* where a frame begins that no program has moved; 0: not known yet */
 };
 
 /* The IPv4 source address, or the second quarter of an IPv6 one, in an untagged frame. */

@@ -83,5 +83,16 @@ static __always_inline struct ruling charge_event(struct xdp_md *ctx, const stru
 #define session_open(pkt, listener) ((void)(pkt))
 #define session_remember(pkt, listener, ruling) ((void)(ruling))
 
+/* Nor are its answers in clients' own languages. */
+#define STILE_BPF_WAIT_H
+#define wait_ms(pkt) 0
+#define STILE_BPF_BUSY_H
+#define BUSY_FOREIGN (-1)
+#define BUSY_SILENT (-2)
+#define busy_is_possible(listener) ((void)(listener), false)
+#define busy_segment(ctx, pkt, listener) ((void)(ctx), (void)(pkt), (void)(listener), BUSY_FOREIGN)
+#define busy_speaks(pkt, refused) ((void)(refused), 0)
+#define busy_begin(ctx, pkt, listener, refused) (-1)
+
 /* NOLINTNEXTLINE(bugprone-suspicious-include) */
 #include "../../bpf/xdp.bpf.c"
