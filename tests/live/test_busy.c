@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Refused clients that are told so in their own language, and a service that sees none of it. */
+#include <arpa/inet.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "live.h"
 #include "util.h"
 
-#define CONFIG(interface, mode)                                                                    \
+#define CONFIG_OF(interface, mode, limit)                                                          \
 	"interfaces: {" interface ": {mode: " mode "}}\n"                                          \
 	"rate_limiters:\n"                                                                         \
-	"  one: {algorithm: token_bucket, limit: 1, window: 1h}\n"                                 \
+	"  one: {algorithm: token_bucket, limit: " limit ", window: 1h}\n"                         \
 	"listeners:\n"                                                                             \
 	"  web: {ports: [80], app_protocol: http, rate_limiter_name: one}\n"                       \
 	"metrics: {listen: \"127.0.0.1:9466\"}\n"
+#define CONFIG(interface, mode) CONFIG_OF(interface, mode, "1")
 
 #define BODY "Too Many Requests\n"
 
@@ -33,7 +38,7 @@ static void check_refused(const struct live *live, enum live_side side, const ch
 		return;
 	CHECK_EQ(what, status, 429);
 	CHECK_EQ(what, size, strncmp(options, "-I", 2) == 0 ? 0 : strlen(BODY));
-	CHECK("it is told when to come back", wait > 3500 && wait <= 3600);
+	CHECK("it is told when to come back", wait > 300 && wait <= 3600);
 	CHECK_STR_EQ("and meets no mistake", output.text + end, "");
 }
 
@@ -109,5 +114,74 @@ static void test_loopback(void)
 	check_requests(&live, LIVE_SERVER, "127.0.0.1", "[::1]");
 }
 
+#define KEPT 10 /* connections that are open before the client is refused */
+
+/* A request on a connection that is kept, and whether the service answers it. */
+static bool is_served(int fd)
+{
+	static const char request[] = "GET / HTTP/1.1\r\nHost: web\r\n\r\n";
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+	char answer[1024] = "";
+
+	if (send(fd, request, sizeof(request) - 1, MSG_NOSIGNAL) < 0 ||
+	    poll(&poll_fd, 1, LIVE_BOUND_MS) != 1)
+		return false;
+	return recv(fd, answer, sizeof(answer) - 1, 0) > 0 && strstr(answer, "200 OK") &&
+	       strstr(answer, "the service");
+}
+
+static void test_kept(void)
+{
+	const struct sockaddr_in to = { .sin_family = AF_INET,
+					.sin_port = htons(PORT_WEB),
+					.sin_addr.s_addr = inet_addr(SERVER_IPV4) };
+	int fds[KEPT];
+	autolive struct live live;
+
+	if (!live_begin(&live, "busy-kept") || !live_start_web(&live) ||
+	    !live_start(&live, CONFIG_OF("srv0", "generic", "10")))
+		return;
+	live_shell(&live, LIVE_CLIENT, "sysctl -qw net.ipv4.tcp_timestamps=0");
+	live_enter(&live, LIVE_CLIENT);
+	for (int i = 0; i < KEPT; i++) {
+		fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		CHECK_EQ("up to the limit it connects",
+			 connect(fds[i], (const struct sockaddr *)&to, sizeof(to)), 0);
+	}
+	live_leave(&live);
+	for (int round = 0; round < 20; round++) {
+		check_refused(&live, LIVE_CLIENT, "a new connection is refused",
+			      "http://" SERVER_IPV4 "/");
+		for (int i = 0; i < KEPT; i++)
+			CHECK("what is open goes on", is_served(fds[i]));
+	}
+	for (int i = 0; i < KEPT; i++)
+		close(fds[i]);
+}
+
+/* Every third packet is lost, each way; who speaks first repeats what got no answer. */
+static void test_lossy(void)
+{
+	autolive struct live live;
+
+	if (!live_begin(&live, "busy-lossy") || !live_start_web(&live) ||
+	    !live_start(&live, CONFIG("srv0", "generic")))
+		return;
+	live_shell(&live, LIVE_CLIENT, "curl -sf -m 5 http://" SERVER_IPV4 "/");
+	live_shell(&live, LIVE_CLIENT,
+		   "nft 'add table inet lossy; "
+		   "add chain inet lossy in { type filter hook input priority 0; }; "
+		   "add chain inet lossy out { type filter hook output priority 0; }; "
+		   "add rule inet lossy in tcp sport 80 numgen inc mod 3 == 2 drop; "
+		   "add rule inet lossy out tcp dport 80 numgen inc mod 3 == 1 drop'");
+	for (int i = 0; i < 5; i++) {
+		autooutput struct output output = process_shell(
+			live.netns[LIVE_CLIENT], "curl -m 9 %s http://" SERVER_IPV4 "/", WRITE);
+
+		CHECK("it is told in the end", output.text && strncmp(output.text, "429", 3) == 0);
+	}
+}
+
 CHECK_SUITE(busy, { "curl, generic", test_generic }, { "curl, native", test_native },
-	    { "curl, loopback", test_loopback });
+	    { "curl, loopback", test_loopback },
+	    { "open connections of who is refused", test_kept }, { "lost packets", test_lossy });
