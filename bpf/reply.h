@@ -65,8 +65,45 @@ static __always_inline void reply_ipv6(struct ipv6hdr *ip, const struct pkt *pkt
 	__builtin_memcpy(&ip->daddr, &pkt->source, sizeof(ip->daddr));
 }
 
+/* A text behind a reset (RFC 9293, 3.5.3; RFC 1122, 4.2.2.12), zeros behind it. */
+#define REPLY_TEXT_SIZE 24
+#define REPLY_TEXT_DIGITS 8
+
+struct reply_text {
+	__u8 bytes[REPLY_TEXT_SIZE] __attribute__((aligned(8)));
+	__u32 length; /* 0: there is none */
+};
+
+/* RetryAfterMs=@wait; what has more digits is all nines. */
+static __always_inline void reply_text(struct reply_text *text, __u32 wait)
+{
+	__u32 i, digits = 1, rest = wait < 99999999 ? wait : 99999999;
+
+	__builtin_memset(text->bytes, 0, sizeof(text->bytes));
+	__builtin_memcpy(text->bytes, "RetryAfterMs=", 13);
+	unrolled
+	for (i = 0, wait = rest; i < REPLY_TEXT_DIGITS - 1; i++) {
+		wait /= 10;
+		digits += wait != 0;
+	}
+	unrolled
+	for (i = 0; i < REPLY_TEXT_DIGITS; i++) {
+		if (digits > REPLY_TEXT_DIGITS - 1 - i) {
+			/* The last digit first, each in the place that its number says. */
+			__u32 at = 13 + digits - 1 - (digits + i - REPLY_TEXT_DIGITS);
+
+			opaque(at); /* verifier: the register that is checked is the one that is used */
+			if (at < REPLY_TEXT_SIZE)
+				text->bytes[at] = '0' + rest % 10;
+			rest /= 10;
+		}
+	}
+	text->length = 13 + digits;
+}
+
 /* RFC 9293, 3.10.7.1: what a closed port answers to a segment without ACK. */
-static __always_inline void reply_tcp_reset(struct tcphdr *tcp, const struct pkt *pkt)
+static __always_inline void reply_tcp_reset(struct tcphdr *tcp, const struct pkt *pkt,
+					    const struct reply_text *text)
 {
 	__u32 length = pkt->payload + 1; /* the SYN takes one */
 	__u64 sum;
@@ -79,8 +116,10 @@ static __always_inline void reply_tcp_reset(struct tcphdr *tcp, const struct pkt
 		.rst = 1,
 		.ack = 1,
 	};
-	sum = checksum_pseudo(&pkt->destination, &pkt->source, pkt->ipv4, sizeof(*tcp),
-			      IPPROTO_TCP);
+	sum = checksum_pseudo(&pkt->destination, &pkt->source, pkt->ipv4,
+			      sizeof(*tcp) + (text ? text->length : 0), IPPROTO_TCP);
+	if (text)
+		sum = checksum_words(sum, text->bytes, sizeof(text->bytes) / 4);
 	tcp->check = checksum_fold(checksum_words(sum, tcp, sizeof(*tcp) / 4));
 }
 
@@ -99,26 +138,59 @@ static __always_inline __u32 reply_l3(const struct pkt *pkt)
 	return l3;
 }
 
-static __always_inline int reply_reset(struct xdp_md *ctx, const struct pkt *pkt)
+/* Where the TCP or UDP header of an answer begins. */
+static __always_inline __u32 reply_l4(const struct pkt *pkt)
 {
-	__u32 l3 = reply_l3(pkt),
-	      l4 = l3 + (pkt->ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr));
-	void *data, *data_end, *ip;
+	return reply_l3(pkt) + (pkt->ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr));
+}
 
-	if (l3 > REPLY_LINK_MAX || reply_resize(ctx, l4 + sizeof(struct tcphdr)))
+/* @text NULL: none. */
+static __always_inline int reply_reset(struct xdp_md *ctx, const struct pkt *pkt,
+				       const struct reply_text *text)
+{
+	__u32 l3 = reply_l3(pkt), l4;
+	__u32 length = sizeof(struct tcphdr) + (text ? text->length : 0);
+	void *data, *data_end, *ip, *tcp;
+
+	if (l3 > REPLY_LINK_MAX)
+		return -1;
+	l4 = l3 + (pkt->ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr));
+	opaque(l4); /* verifier: bounded, for l3 is */
+	if (l4 > REPLY_LINK_MAX + sizeof(struct ipv6hdr) || reply_resize(ctx, l4 + length))
 		return -1;
 	data = (void *)(long)ctx->data;
 	data_end = (void *)(long)ctx->data_end;
-	if (data + sizeof(struct ethhdr) > data_end || data + l4 + sizeof(struct tcphdr) > data_end)
+	tcp = data + l4;
+	opaque(tcp); /* verifier: the pointer that is checked is the one that is used */
+	if (data + sizeof(struct ethhdr) > data_end || tcp + sizeof(struct tcphdr) > data_end)
 		return -1;
 	reply_swap_macs(data);
-	reply_tcp_reset(data + l4, pkt);
+	reply_tcp_reset(tcp, pkt, text);
 	ip = data + l3;
 	if (pkt->ipv4 && ip + sizeof(struct iphdr) <= data_end)
-		reply_ipv4(ip, pkt, sizeof(struct iphdr) + sizeof(struct tcphdr), IPPROTO_TCP);
+		reply_ipv4(ip, pkt, sizeof(struct iphdr) + length, IPPROTO_TCP);
 	else if (!pkt->ipv4 && ip + sizeof(struct ipv6hdr) <= data_end)
-		reply_ipv6(ip, pkt, sizeof(struct tcphdr), IPPROTO_TCP);
+		reply_ipv6(ip, pkt, length, IPPROTO_TCP);
 	return 0;
+}
+
+/*
+ * A reset that says how long to wait, where the SYN was long enough for that: nobody gets more than
+ * he sent.
+ */
+static __always_inline int reply_reset_told(struct xdp_md *ctx, const struct pkt *pkt, __u32 wait)
+{
+	__u32 at = reply_l4(pkt) + sizeof(struct tcphdr), last;
+	struct reply_text text;
+
+	reply_text(&text, wait);
+	if (at + text.length > bpf_xdp_get_buff_len(ctx))
+		return reply_reset(ctx, pkt, NULL);
+	if (reply_reset(ctx, pkt, &text))
+		return -1;
+	last = text.length - 1;
+	opaque(last); /* verifier: kernel 6.1 does not learn from a test for 0 that it is none */
+	return last < REPLY_TEXT_SIZE ? bpf_xdp_store_bytes(ctx, at, text.bytes, last + 1) : -1;
 }
 
 /* Adds up @quote bytes at @offset of the frame; a negative sum: they are not there. */
@@ -221,7 +293,7 @@ static __always_inline int reply_icmp(struct xdp_md *ctx, const struct pkt *pkt)
 /* Turns the frame into the answer. 0, or -1: there is none, and the frame is good for nothing. */
 static __always_inline int reply(struct xdp_md *ctx, const struct pkt *pkt, enum stile_reply kind)
 {
-	return kind == STILE_REPLY_ICMP ? reply_icmp(ctx, pkt) : reply_reset(ctx, pkt);
+	return kind == STILE_REPLY_ICMP ? reply_icmp(ctx, pkt) : reply_reset(ctx, pkt, NULL);
 }
 
 #endif /* STILE_BPF_REPLY_H */

@@ -14,6 +14,7 @@
 
 #define WAIT_MS 1000000 /* ns */
 #define WAIT_UNKNOWN (~0ULL)
+#define WAIT_DEFAULT 1000000000ULL /* ns: what a client is told where nobody can tell */
 
 static __always_inline __u64 wait_now(void)
 {
@@ -115,7 +116,7 @@ __attribute__((noinline)) __u64 wait_of_event(const struct pkt *pkt, bool sessio
 	return wait.longest ? wait.longest : wait.window;
 }
 
-/* ms until the client of a packet that was refused is admitted, rounded up; at least 1. */
+/* ms until the client of a packet that was refused is admitted, rounded up. */
 static __always_inline __u32 wait_ms(const struct pkt *pkt)
 {
 	__u64 wait, held = 0;
@@ -125,6 +126,8 @@ static __always_inline __u32 wait_ms(const struct pkt *pkt)
 	wait = wait_of_event(pkt, held == WAIT_UNKNOWN);
 	if (held != WAIT_UNKNOWN && held > wait)
 		wait = held;
+	if (wait == 0)
+		wait = WAIT_DEFAULT;
 	/* A limiter may read a clock that is up to a tick behind the one that was read here. */
 	return (wait + policy.tick + WAIT_MS - 1) / WAIT_MS;
 }

@@ -33,7 +33,7 @@ BEGIN {
 
 	# User modules, by what they may do.
 	libbpf = "loader apply snapshot log lists"
-	textual = "config datagram diag duration labels level metrics phrase policy prefix raw tree"
+	textual = "config datagram diag duration labels language level metrics phrase policy prefix raw tree"
 	system_headers = "fcntl.h unistd.h poll.h dirent.h time.h signal.h"
 	system_calls = "open|openat|socket|connect|bind|listen|ioctl|syscall|fork|execv|execvp|mmap|" \
 		"unlink|mkdir|rename|stat|fstat|clock_gettime|getrandom|if_nametoindex|system|popen"

@@ -68,6 +68,12 @@ static void begin_row(struct rows *rows)
 	rows->clients = NULL;
 }
 
+/* Whether it refuses in the listener's language; each fits its protocol. */
+static bool speaks(const struct stile_limiter *limiter, const struct rows *rows)
+{
+	return limiter->action == STILE_ACTION_REJECT && rows->listener->language;
+}
+
 static const char *over_it(const struct stile_limiter *limiter, const struct rows *rows,
 			   char text[PHRASE_SIZE])
 {
@@ -75,15 +81,16 @@ static const char *over_it(const struct stile_limiter *limiter, const struct row
 
 	if (limiter->action == STILE_ACTION_COUNT)
 		return "counted and let through";
-	if (limiter->action == STILE_ACTION_DROP || (!tcp && limiter->action != STILE_ACTION_RESET))
+	if (limiter->action == STILE_ACTION_DROP ||
+	    (!tcp && !speaks(limiter, rows) && limiter->action != STILE_ACTION_RESET))
 		return "drop";
 	if (!rows->answers)
 		return "drop (replies_per_second: 0)";
-	if (!tcp)
+	if (!tcp && limiter->action == STILE_ACTION_RESET)
 		return "ICMP port unreachable";
 	if (limiter->action == STILE_ACTION_CLOSE)
 		return "close";
-	if (limiter->action != STILE_ACTION_REJECT || !language_of(rows->listener->language))
+	if (!speaks(limiter, rows))
 		return "reset";
 	snprintf(text, PHRASE_SIZE, "busy, in %s", policy_language_names[rows->listener->language]);
 	return text;

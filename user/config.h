@@ -119,6 +119,7 @@ struct config {
 	struct config_listener *listeners;
 	size_t n_limiters, n_listeners;
 	uint32_t max_sessions, max_clients, replies_per_second;
+	bool reset_text;
 	char *cgroup;		   /* a directory; NULL: the root of what is mounted */
 	struct place cgroup_place; /* line 0: not given */
 };

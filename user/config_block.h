@@ -70,7 +70,8 @@ config_field_read config_read_limiters, config_read_listeners, config_read_inter
 #define CONFIG_MAX_SESSIONS 1000000
 #define CONFIG_MAX_CLIENTS 262144
 #define CONFIG_REPLIES 100000
-config_field_read config_read_max_sessions, config_read_max_clients, config_read_replies;
+config_field_read config_read_max_sessions, config_read_max_clients, config_read_replies,
+	config_read_reset_text;
 
 /* Keys of the daemon itself. */
 config_field_read config_read_user, config_read_control_group, config_read_cgroup;

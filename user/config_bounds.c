@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Bounds of the whole: what all listeners share. */
+/* Bounds of the whole, and what else all listeners share. */
 #include "config_block.h"
 
 #define MAX_SESSIONS_MAX 100000000 /* 1.8 GB of kernel memory */
@@ -33,4 +33,12 @@ void config_read_replies(struct config_reader *reader, const struct tree_node *v
 	if (config_value_number(reader, value, (struct config_range){ 0, STILE_TOKEN_RATE_MAX },
 				&n))
 		config->replies_per_second = (uint32_t)n;
+}
+
+void config_read_reset_text(struct config_reader *reader, const struct tree_node *value,
+			    void *object)
+{
+	struct config *config = object;
+
+	config_value_bool(reader, value, &config->reset_text);
 }

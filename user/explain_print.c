@@ -14,6 +14,8 @@
 #include "table_print.h"
 #include "util.h"
 
+#define NSEC_PER_SEC 1000000000ULL
+
 static void print_subject(const struct explain_subject *subject, FILE *out)
 {
 	const struct stile_policy *policy = &subject->snapshot->policy;
@@ -223,6 +225,14 @@ static json_t *refusal_json(const struct explain_subject *subject,
 	return json_string(limiters[verdict->judges[verdict->refused_by].limiter].name);
 }
 
+/* What a client is told: whole seconds, rounded up. */
+static json_t *retry_after_json(const struct snapshot_verdict *verdict)
+{
+	uint64_t seconds = (verdict->wait + NSEC_PER_SEC - 1) / NSEC_PER_SEC;
+
+	return verdict->wait ? json_integer((json_int_t)seconds) : json_null();
+}
+
 json_t *explain_json(const struct explain_subject *subject, const struct snapshot_verdict *verdict)
 {
 	const struct stile_listener *listener =
@@ -231,19 +241,19 @@ json_t *explain_json(const struct explain_subject *subject, const struct snapsho
 	const char *reply = verdict->verdict == STILE_VERDICT_REPLY ? labels_reply[verdict->reply]
 								    : NULL;
 
-	return json_pack("{ss, ss, ss, so, ss, ss, ss?, so, so, so, so, so, so, so, so}",
-			 "listener", listener->name, "protocol",
-			 policy_protocol_names[listener->protocol], "event",
-			 event_of(subject, verdict), "interfaces", interfaces_json(subject),
-			 "verdict", labels_verdict[verdict->verdict], "reason",
-			 labels_reason[verdict->reason], "reply", reply, "refused_by",
-			 refusal_json(subject, verdict), "blocked_by", entry_json(verdict, blocked),
-			 "trusted_by", entry_json(verdict, verdict->listed && !blocked), "source",
-			 entry_json(verdict, verdict->own_policy), "listed_seconds",
-			 verdict->expires ? reading_seconds(verdict->expires) : json_null(),
-			 "limiters", judges_json(subject, verdict), "wait_seconds",
-			 reading_seconds(verdict->wait), "open",
-			 snapshot_counts_connections(subject->snapshot, subject->listener)
-				 ? json_integer((json_int_t)subject->open)
-				 : json_null());
+	return json_pack(
+		"{ss, ss, ss, so, ss, ss, ss?, so, so, so, so, so, so, so, so, so}", "listener",
+		listener->name, "protocol", policy_protocol_names[listener->protocol], "event",
+		event_of(subject, verdict), "interfaces", interfaces_json(subject), "verdict",
+		labels_verdict[verdict->verdict], "reason", labels_reason[verdict->reason], "reply",
+		reply, "refused_by", refusal_json(subject, verdict), "blocked_by",
+		entry_json(verdict, blocked), "trusted_by",
+		entry_json(verdict, verdict->listed && !blocked), "source",
+		entry_json(verdict, verdict->own_policy), "listed_seconds",
+		verdict->expires ? reading_seconds(verdict->expires) : json_null(), "limiters",
+		judges_json(subject, verdict), "wait_seconds", reading_seconds(verdict->wait),
+		"retry_after", retry_after_json(verdict), "open",
+		snapshot_counts_connections(subject->snapshot, subject->listener)
+			? json_integer((json_int_t)subject->open)
+			: json_null());
 }

@@ -19,11 +19,64 @@ static const struct language languages[_STILE_LANGUAGE_MAX] = {
 		},
 		.n_rules = 2,
 	},
-	/* RFC 5321, 3.1 and 4.2.3; RFC 3463, 3.5: X.4.5, mail system congestion. */
+	/* RFC 5321, 3.1 and 4.2.3; a greeting has no enhanced code (RFC 2034, 3). */
 	[STILE_LANGUAGE_SMTP] = {
 		.speaks_first = true,
-		.rules = { { .text = LANGUAGE_BYTES("421 4.4.5 Service busy, try again in "
-						    "{wait_s} seconds\r\n") } },
+		.rules = { { .text = LANGUAGE_BYTES("421 Service busy, try again in {wait_s} "
+						    "seconds\r\n") } },
+		.n_rules = 1,
+	},
+	/*
+	 * RESP, "Simple errors"; the words are those of Redis itself at maxclients, by which
+	 * client libraries know the error: there is no place for the wait.
+	 */
+	[STILE_LANGUAGE_REDIS] = {
+		.rules = { { .text = LANGUAGE_BYTES("-ERR max number of clients reached\r\n") } },
+		.n_rules = 1,
+	},
+	/*
+	 * PostgreSQL, "Message Formats": SSLRequest and GSSENCRequest get N (the client goes on
+	 * without); whatever else is there an ErrorResponse with the words and the SQLSTATE of a
+	 * server at max_connections, and a hint.
+	 */
+	[STILE_LANGUAGE_POSTGRESQL] = {
+		.rules = {
+			{ .request = LANGUAGE_BYTES("\0\0\0\x08\x04\xd2\x16\x2f"),
+			  .text = LANGUAGE_BYTES("N"),
+			  .goes_on = true },
+			{ .request = LANGUAGE_BYTES("\0\0\0\x08\x04\xd2\x16\x30"),
+			  .text = LANGUAGE_BYTES("N"),
+			  .goes_on = true },
+			{ .text = LANGUAGE_BYTES("E\0\0\0\x57" "SFATAL\0" "VFATAL\0" "C53300\0"
+						 "Msorry, too many clients already\0"
+						 "HTry again in {wait_s} seconds.\0\0") },
+		},
+		.n_rules = 3,
+		.prelude = 2,
+	},
+	/*
+	 * MySQL client/server protocol, ERR_Packet before the handshake: a length of three bytes,
+	 * sequence 0, 0xff, error 1040 (ER_CON_COUNT_ERROR) and the words of a server at
+	 * max_connections.
+	 */
+	[STILE_LANGUAGE_MYSQL] = {
+		.speaks_first = true,
+		.rules = { { .text = LANGUAGE_BYTES("\x17\0\0\0\xff\x10\x04"
+						    "Too many connections") } },
+		.n_rules = 1,
+	},
+	/*
+	 * OPC 10000-6, 7.1.2.2 and 7.1.2.5: an Error message of 36 bytes, BadTcpServerTooBusy
+	 * (0x807D0000), and a reason of 20, by which clients know how long to wait.
+	 */
+	[STILE_LANGUAGE_OPCUA] = {
+		.rules = { { .text = LANGUAGE_BYTES("ERRF\x24\0\0\0\0\0\x7d\x80\x14\0\0\0"
+						    "RetryAfterMs={wait_ms0}") } },
+		.n_rules = 1,
+	},
+	/* RFC 8446, 5.1, 6 and 6.2: a record with a fatal alert, internal_error (80). */
+	[STILE_LANGUAGE_TLS] = {
+		.rules = { { .text = LANGUAGE_BYTES("\x15\x03\x03\0\x02\x02\x50") } },
 		.n_rules = 1,
 	},
 };

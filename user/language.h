@@ -14,6 +14,12 @@
 
 #include <stile/abi.h>
 
+/* Places of a number: enough for the longest wait of any limiter, two hours. */
+#define LANGUAGE_WIDTH_S 4
+#define LANGUAGE_WIDTH_MS 7
+
+struct raw;
+
 struct language_bytes {
 	const char *at;
 	size_t length;
@@ -61,5 +67,8 @@ const struct language *language_of(enum stile_language language);
  */
 int language_build(const struct language *language, const struct language_response *response,
 		   struct stile_answer *ret_answer);
+
+/* The same of an operator's own bytes, which always fit. */
+void language_build_raw(const struct raw *raw, struct stile_answer *ret_answer);
 
 #endif /* STILE_LANGUAGE_H */

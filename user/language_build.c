@@ -13,10 +13,6 @@
 #include "language.h"
 #include "util.h"
 
-/* Places of a number: enough for the longest wait of any limiter, two hours. */
-#define WIDTH_S 4
-#define WIDTH_MS 7
-
 #define STATUS 429
 #define BODY "Too Many Requests\n"
 
@@ -145,10 +141,14 @@ static bool put_number(struct writer *writer, const char *name)
 		const char *name;
 		struct stile_patch patch;
 	} places[] = {
-		{ "wait_s", { .kind = STILE_PATCH_WAIT_S, .width = WIDTH_S, .fill = ' ' } },
-		{ "wait_s0", { .kind = STILE_PATCH_WAIT_S, .width = WIDTH_S, .fill = '0' } },
-		{ "wait_ms", { .kind = STILE_PATCH_WAIT_MS, .width = WIDTH_MS, .fill = ' ' } },
-		{ "wait_ms0", { .kind = STILE_PATCH_WAIT_MS, .width = WIDTH_MS, .fill = '0' } },
+		{ "wait_s",
+		  { .kind = STILE_PATCH_WAIT_S, .width = LANGUAGE_WIDTH_S, .fill = ' ' } },
+		{ "wait_s0",
+		  { .kind = STILE_PATCH_WAIT_S, .width = LANGUAGE_WIDTH_S, .fill = '0' } },
+		{ "wait_ms",
+		  { .kind = STILE_PATCH_WAIT_MS, .width = LANGUAGE_WIDTH_MS, .fill = ' ' } },
+		{ "wait_ms0",
+		  { .kind = STILE_PATCH_WAIT_MS, .width = LANGUAGE_WIDTH_MS, .fill = '0' } },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)

@@ -161,6 +161,7 @@ static void build_head(struct policy_build *build)
 	kernel->tick = machine->tick;
 	kernel->tick_base = machine->tick_base;
 	kernel->enabled = build->config->enabled;
+	kernel->reset_text = build->config->reset_text;
 	build_budget(build);
 	kernel->watchdog = (__u8)build->config->watchdog.then;
 	kernel->watchdog_after = build->config->watchdog.after;

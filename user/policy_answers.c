@@ -50,6 +50,12 @@ static uint16_t keep(struct policy *policy, const struct stile_answer *answer)
 	return (uint16_t)n;
 }
 
+static bool is_raw(const struct config_listener *listener, const struct config_limiter *limiter)
+{
+	return listener->language == STILE_LANGUAGE_RAW && listener->raw &&
+	       !(limiter && limiter->action == STILE_ACTION_CLOSE);
+}
+
 /* What is said at @listener in the words of @limiter (NULL: of none). 0 or -ENOMEM. */
 static int build_answer(struct policy_build *build, const struct config_listener *listener,
 			const struct config_limiter *limiter, uint16_t *ret_slot)
@@ -62,7 +68,12 @@ static int build_answer(struct policy_build *build, const struct config_listener
 
 	if (limiter && limiter->action == STILE_ACTION_CLOSE)
 		language = NULL;
-	error = language_build(language, response, &answer);
+	if (is_raw(listener, limiter)) {
+		language_build_raw(listener->raw, &answer);
+		error = 0;
+	} else {
+		error = language_build(language, response, &answer);
+	}
 	if (error == -EMSGSIZE) {
 		diag_error(build->diag,
 			   limiter ? limiter->response_place : listener->language_place,
@@ -82,7 +93,7 @@ static bool speaks(const struct config_listener *listener, const struct config_l
 		return false;
 	if (limiter && limiter->action == STILE_ACTION_CLOSE)
 		return true;
-	return language_of(listener->language) &&
+	return (language_of(listener->language) || is_raw(listener, NULL)) &&
 	       (!limiter || limiter->action == STILE_ACTION_REJECT);
 }
 
@@ -101,12 +112,6 @@ static int build_listener(struct policy_build *build, size_t index)
 {
 	const struct config_listener *listener = &build->config->listeners[index];
 
-	if (listener->protocol == STILE_PROTOCOL_TCP && listener->language &&
-	    !language_of(listener->language))
-		diag_warning(build->diag, listener->language_place,
-			     "app_protocol '%s' of '%s' has no words on tcp yet: who is refused is "
-			     "reset",
-			     policy_language_names[listener->language], listener->name.text);
 	if (!speaks(listener, NULL))
 		return 0;
 	build->policy->kernel.converses = 1;

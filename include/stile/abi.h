@@ -118,8 +118,7 @@ STILE_SIZE(struct stile_limiter, 112);
 struct stile_attachment {
 	__u16 limiter;	/* slot; 0: free */
 	__u16 listener; /* slot */
-	__u16 answer;	/* what whoever is refused is told: slot in stile_answers, or, on udp, in
-			   stile_datagrams; 0: nothing */
+	__u16 answer;	/* slot in stile_answers, on udp in stile_datagrams; 0: nothing is said */
 	__u16 reserved;
 };
 STILE_SIZE(struct stile_attachment, 8);
@@ -175,7 +174,8 @@ struct stile_policy {
 	__u8 converses;	    /* 1: an answer is given over TCP; see bpf/busy.h */
 	__u8 accept_limits; /* 1: a listener has an accept_limit */
 	__u8 has_datagrams; /* 1: one is given over UDP; see bpf/datagram.h */
-	__u8 reserved[2];
+	__u8 reset_text;    /* 1: resets say how long to wait */
+	__u8 reserved;
 	__u64 cookie_key[2];		  /* of the hash that makes cookies, see bpf/cookie.h */
 	__u64 watchdog_after;		  /* ns since the last heartbeat that are too long */
 	__u64 flow_keys[STILE_FLOW_KEYS]; /* of the hash that finds sessions */

@@ -85,7 +85,8 @@ static void check_back(struct talk *talk, const char *what, const struct talk_tu
 void talk_turn(struct talk *talk, const char *what, const struct talk_turn *turn)
 {
 	struct pkt_spec segment = talk->spec;
-	uint32_t length = turn->data ? (uint32_t)strlen(turn->data) : 0;
+	size_t size = turn->data_size || !turn->data ? turn->data_size : strlen(turn->data);
+	uint32_t length = (uint32_t)size;
 
 	segment.tcp_options = turn->tcp_options;
 	segment.ip_options = 0;

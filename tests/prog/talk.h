@@ -21,6 +21,7 @@ struct talk_turn {
 	uint32_t has;  /* bytes of Stile's stream that are acknowledged, the SYN not among them */
 	uint32_t sent; /* bytes that the client sent before this segment */
 	const char *data;
+	size_t data_size;    /* 0: as strlen() says */
 	uint16_t window;     /* 0: plenty */
 	bool no_window;	     /* 0 */
 	uint8_t tcp_options; /* bytes */

@@ -134,6 +134,51 @@ static void test_reset(void)
 	}
 }
 
+/* RFC 1122, 4.2.2.12: a text that says why; with an hour's limit, how long there is to wait. */
+static void test_reset_text(void)
+{
+	static const struct {
+		const char *what;
+		struct pkt_spec spec;
+		const char *text;
+	} rows[] = {
+		{ "options leave room",
+		  { .sequence = SEQUENCE, .tcp_options = 20 },
+		  "RetryAfterMs=3600000" },
+		{ "more of them, and a tag",
+		  { .sequence = SEQUENCE, .tcp_options = 40, .vlans = 1 },
+		  "RetryAfterMs=3600000" },
+		{ "IPv6",
+		  { .sequence = SEQUENCE, .tcp_options = 24, .ipv6 = true },
+		  "RetryAfterMs=3600000" },
+		{ "too short a SYN gets none", { .sequence = SEQUENCE, .tcp_options = 16 }, "" },
+		{ "no options", { .sequence = SEQUENCE, .ipv6 = true }, "" },
+	};
+	autoprog struct prog prog = {};
+	struct pkt_frame want;
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		 "reset_text: true\nrate_limiters: {syns: {keys: [], limit: 1, "
+		 "window: 1h, algorithm: fixed_window}}\nlisteners: {web: "
+		 "{ports: [80], rate_limiter_name: syns}}\n");
+	if (!prog_load(&prog, text, PROG_NOW) ||
+	    !CHECK_EQ("the limit is used up", prog_passing(&prog, &(struct pkt_spec){}, 1), 1))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct pkt_spec answer = answer_to(&rows[i].spec);
+
+		answer.flags = PKT_RST | PKT_ACK;
+		answer.acknowledgment = SEQUENCE + 1;
+		answer.body = rows[i].text;
+		answer.body_size = strlen(rows[i].text);
+		pkt_build(&answer, &want);
+		CHECK_STR_EQ(rows[i].what, prog_send(&prog, &rows[i].spec),
+			     "reply limited web/syns=limited reset");
+		check_frame(rows[i].what, &prog, &want);
+	}
+}
+
 /* RFC 792: the header with its options, and the first 8 bytes behind it; RFC 4443: likewise. */
 static void check_icmp(struct prog *prog, const char *what, const struct pkt_spec *spec)
 {
@@ -226,6 +271,6 @@ static void test_unfinished_checksum(void)
 	check_frame("a checksum that is wrong", &prog, &want);
 }
 
-CHECK_SUITE(answers, { "TCP reset", test_reset }, { "port unreachable", test_icmp },
-	    { "no answer to be had", test_failed },
+CHECK_SUITE(answers, { "TCP reset", test_reset }, { "TCP reset with a text", test_reset_text },
+	    { "port unreachable", test_icmp }, { "no answer to be had", test_failed },
 	    { "a checksum that nobody finished", test_unfinished_checksum });

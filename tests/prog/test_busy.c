@@ -47,7 +47,7 @@ static const char config[] =
 #define WHOLE HEAD "Too Many Requests\n"
 #define HEAD_SIZE (sizeof(HEAD) - 1)
 #define WHOLE_SIZE (sizeof(WHOLE) - 1)
-#define MAIL "421 4.4.5 Service busy, try again in   10 seconds\r\n"
+#define MAIL "421 Service busy, try again in   10 seconds\r\n"
 #define MAIL_SIZE (sizeof(MAIL) - 1)
 
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
