@@ -92,7 +92,7 @@ static __always_inline void reply_text(struct reply_text *text, __u32 wait)
 			/* The last digit first, each in the place that its number says. */
 			__u32 at = 13 + digits - 1 - (digits + i - REPLY_TEXT_DIGITS);
 
-			opaque(at); /* verifier: the register that is checked is the one that is used */
+			opaque(at); /* verifier: one register is checked and used */
 			if (at < REPLY_TEXT_SIZE)
 				text->bytes[at] = '0' + rest % 10;
 			rest /= 10;

@@ -103,7 +103,7 @@ struct config_watchdog {
 enum config_log_level { CONFIG_LOG_ERROR, CONFIG_LOG_WARNING, CONFIG_LOG_INFO, CONFIG_LOG_DEBUG };
 
 struct config {
-	bool enabled, keep_on_stop, cgroup_none; /* on_stop: keep, cgroup: none */
+	bool enabled, reset_text, keep_on_stop, cgroup_none; /* on_stop: keep, cgroup: none */
 	struct config_watchdog watchdog;
 	enum config_log_level log_level;
 	bool log_json;
@@ -119,7 +119,6 @@ struct config {
 	struct config_listener *listeners;
 	size_t n_limiters, n_listeners;
 	uint32_t max_sessions, max_clients, replies_per_second;
-	bool reset_text;
 	char *cgroup;		   /* a directory; NULL: the root of what is mounted */
 	struct place cgroup_place; /* line 0: not given */
 };
