@@ -7,6 +7,7 @@
  *   sliding_window, fixed_window   63..40 number of the window, modulo 2^24
  *                                  39..20 events in the window before (sliding_window)
  *                                  19..0  events in this window
+ *   concurrency                    see places.h
  *   token_bucket                   GCRA's theoretical arrival time (ITU-T I.371, A.1),
  *                                  1/64 ns of CLOCK_MONOTONIC, modulo 2^64 (nine years)
  */
@@ -16,6 +17,15 @@
 #include <stile/abi.h>
 
 #include "compiler.h"
+#include "places.h"
+
+/* The program says whether any limiter of its policy is one of concurrency: see maps.h. */
+#ifndef BUCKET_MAY_HOLD
+#define BUCKET_MAY_HOLD true
+#define BUCKET_PURE
+#endif
+
+#define BUCKET_HOLD_WAIT 1000000000ULL /* ns: when a place will be free is not known */
 
 #define BUCKET_COUNT_BITS 20
 #define BUCKET_COUNT_MAX ((1ULL << BUCKET_COUNT_BITS) - 1)
@@ -28,6 +38,12 @@
 #define BUCKET_ARRIVAL_MAX (1ULL << 62)
 
 _Static_assert(STILE_WINDOW_LIMIT_MAX <= BUCKET_COUNT_MAX, "a count must hold any limit");
+
+/* Whether events hold places, instead of using a rate up. */
+static __always_inline bool bucket_holds(const struct stile_limiter *limiter)
+{
+	return BUCKET_MAY_HOLD && limiter->algorithm == STILE_ALGORITHM_CONCURRENCY;
+}
 
 /* A window's counters, seen at some moment. */
 struct bucket_window {
@@ -109,6 +125,8 @@ static __always_inline bool bucket_charge(const struct stile_limiter *limiter, _
 	__u64 moment, lack;
 	bool admits;
 
+	if (bucket_holds(limiter))
+		return places_take(limiter, state, now, false, ret_charged);
 	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET) {
 		moment = now << STILE_TOKEN_SHIFT;
 		lack = bucket_lack(state, moment);
@@ -131,6 +149,8 @@ static __always_inline bool bucket_charge(const struct stile_limiter *limiter, _
 /* The state without one event that was charged to it a moment ago. */
 static __always_inline __u64 bucket_refund(const struct stile_limiter *limiter, __u64 state)
 {
+	if (bucket_holds(limiter))
+		return places_refund(limiter, state);
 	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET)
 		return state ? state - limiter->token : 0;
 	if (state & BUCKET_COUNT_MAX)
@@ -150,6 +170,8 @@ static __always_inline __u64 bucket_debt(const struct stile_limiter *limiter, __
 {
 	struct bucket_window window;
 
+	if (bucket_holds(limiter))
+		return places_debt(limiter, state, now);
 	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET)
 		return bucket_lack(state, now << STILE_TOKEN_SHIFT);
 	window = bucket_window(limiter, state, now);
@@ -168,6 +190,8 @@ static __always_inline __u64 bucket_wait(const struct stile_limiter *limiter, __
 	struct bucket_window window;
 	__u64 rest;
 
+	if (bucket_holds(limiter))
+		return bucket_charge(limiter, state, now, &rest) ? 0 : BUCKET_HOLD_WAIT;
 	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET) {
 		rest = bucket_lack(state, now << STILE_TOKEN_SHIFT) + limiter->token;
 		if (rest <= limiter->depth)

@@ -66,6 +66,7 @@ static __always_inline struct stile_set *charge_open(__u32 slot,
 	ret_event->key = key_of(limiter, source);
 	place = key_place(limiter, &ret_event->key);
 	ret_event->home = place.home;
+	ret_event->waited = 0;
 	index = place.set;
 	return bpf_map_lookup_elem(map, &index);
 }

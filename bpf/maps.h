@@ -143,6 +143,9 @@ typedef MAP_TRIE(struct stile_prefix, struct stile_listed) list_map;
 
 extern const volatile struct stile_policy policy;
 
+/* The verifier drops what has to do with places where no limiter counts them; see bucket.h. */
+#define BUCKET_MAY_HOLD (policy.handshake_sets != 0)
+
 extern struct control_map stile_control SEC(".maps");
 extern struct hosts_map stile_hosts SEC(".maps");
 extern ports_map stile_ports SEC(".maps");

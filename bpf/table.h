@@ -72,8 +72,18 @@ struct table_event {
 	struct key key;
 	__u64 now;    /* ns of CLOCK_MONOTONIC, by the limiter's clock */
 	__u32 random; /* see tally_next() */
-	__u32 home;   /* the client's, see key_place() */
+	__u16 home;   /* the client's, see key_place() */
+	__u16 waited; /* 1: it has waited for this place, see places.h */
 };
+
+/* As bucket_charge(). */
+static __always_inline bool table_charge(const struct stile_limiter *limiter, __u64 state,
+					 const struct table_event *event, __u64 *ret_charged)
+{
+	if (bucket_holds(limiter))
+		return places_take(limiter, state, event->now, event->waited, ret_charged);
+	return bucket_charge(limiter, state, event->now, ret_charged);
+}
 
 /* What a table answers. */
 enum table_answer {
@@ -119,6 +129,16 @@ static __always_inline __u32 table_home(const struct table_set *set,
 	return home < set->ways ? home : 0;
 }
 
+/* A bucket that open connections are counted in: it goes to nobody else before they close. */
+#define TABLE_WORTH_OPEN (1ULL << 46)
+
+static __always_inline __u64 table_worth_open(const struct stile_limiter *limiter, __u64 state)
+{
+	if (!bucket_holds(limiter))
+		return 0;
+	return mask_of(state & PLACES_OPEN_MAX) & TABLE_WORTH_OPEN;
+}
+
 /*
  * How much a way is worth keeping: 0 empty, 1 as good as new, more where it is live: whether it
  * came back, then how lately it was seen, then its debt. Without branches, for the verifier's sake.
@@ -128,7 +148,7 @@ static __always_inline __u64 table_worth(const struct table_set *set,
 {
 	const struct key none = { 0, 0 };
 	__u32 meta = load_once(set->meta[way]);
-	__u64 debt = bucket_debt(limiter, load_once(set->state[way]), now);
+	__u64 state = load_once(set->state[way]), debt = bucket_debt(limiter, state, now);
 	__u64 used = mask_of(table_differs(set, way, &none)), live = mask_of(debt);
 	/* One tick on: a CPU whose clock is ahead of ours may have seen it just now. */
 	__u64 recency = META_SEEN_MASK - meta_age(meta, meta_tick(limiter, now) + 1);
@@ -137,6 +157,7 @@ static __always_inline __u64 table_worth(const struct table_set *set,
 	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET)
 		debt >>= limiter->seen_shift;
 	debt = (__u32)debt | recency << 32 | (__u64)(meta >> 31) << 44;
+	debt |= table_worth_open(limiter, state);
 	return used & (1 + (live & (1 + debt)));
 }
 
@@ -172,7 +193,7 @@ static __always_inline bool table_hand_over(const struct table_set *set,
 
 	if (free && bucket_debt(limiter, state, event->now))
 		return false;
-	bucket_charge(limiter, 0, event->now, &charged);
+	table_charge(limiter, 0, event, &charged);
 	store_once(set->key[word], KEY_NOBODY);
 	if (__sync_val_compare_and_swap(&set->state[way], state, charged) != state) {
 		store_once(set->key[word], key);
@@ -232,7 +253,7 @@ static __always_inline enum table_room table_make_room(const struct table_set *s
 	worth = table_worth(set, limiter, victim, event->now);
 	if (worth > 1)
 		victim = table_victim(set, limiter, event->now, &worth);
-	if (worth > 1 && limiter->full != STILE_FULL_EVICT)
+	if (worth > 1 && (limiter->full != STILE_FULL_EVICT || worth >= TABLE_WORTH_OPEN))
 		return TABLE_ROOM_NONE;
 	if (victim >= set->ways || !table_hand_over(set, limiter, victim, event, worth <= 1))
 		return TABLE_ROOM_RACED;
@@ -288,7 +309,7 @@ static __always_inline enum table_answer table_peek(const struct table_set *set,
 		if (worth > 1)
 			return TABLE_FULL;
 	}
-	if (bucket_charge(limiter, state, event->now, &state))
+	if (table_charge(limiter, state, event, &state))
 		return TABLE_ALLOWED;
 	if (limiter->action == STILE_ACTION_COUNT)
 		return TABLE_COUNTED;
@@ -321,7 +342,7 @@ static __always_inline enum table_answer table_try(const struct table_set *set,
 	opaque(way); /* verifier: the register that is checked is the one that indexes */
 	if (way >= set->ways)
 		return TABLE_MISSING;
-	admits = bucket_charge(limiter, state, event->now, &charged);
+	admits = table_charge(limiter, state, event, &charged);
 	if (unlikely(!admits) && !counts) {
 		table_note(set, limiter, way, event, false);
 		return TABLE_LIMITED;

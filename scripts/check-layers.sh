@@ -28,7 +28,7 @@ BEGIN {
 
 	# Pure headers of bpf/: arguments in, value out.
 	pure = "bucket.h compiler.h judge.h key.h meta.h parse.h siphash.h table.h flow.h budget.h " \
-		"queue.h holder.h"
+		"places.h queue.h holder.h"
 	pure_system = "stdbool.h stddef.h stdint.h string.h"
 
 	# User modules, by what they may do.

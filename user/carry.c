@@ -79,12 +79,44 @@ static uint64_t add_events(const struct carry *carry, uint64_t state, const stru
 	return bucket_pack(&sum);
 }
 
+/* Whoever turned a slice first has turned it for all. */
+static uint64_t latest_slice(const struct stile_limiter *limiter, const uint64_t *states, size_t n,
+			     uint64_t clock)
+{
+	uint32_t slice = places_slice(limiter, clock);
+
+	for (size_t i = 0; i < n; i++)
+		if (places_read(limiter, states[i], clock).slice != slice)
+			return clock + limiter->window;
+	return clock;
+}
+
+static uint64_t add_places(const struct carry *carry, uint64_t state, const struct debtor *debtor,
+			   uint64_t clock)
+{
+	const uint64_t states[] = { state, debtor->state, debtor->seen };
+	const uint64_t moment = latest_slice(carry->now, states, ARRAY_SIZE(states), clock);
+	const struct places owed = places_read(carry->now, debtor->state, moment);
+	const struct places seen = places_read(carry->now, debtor->seen, moment);
+	struct places sum = places_read(carry->now, state, moment);
+
+	sum.open = (uint32_t)add_growth(sum.open, owed.open, seen.open, PLACES_OPEN_MAX);
+	sum.older = (uint32_t)add_growth(sum.older, owed.older, seen.older, PLACES_FLIGHT_MAX);
+	sum.current =
+		(uint32_t)add_growth(sum.current, owed.current, seen.current, PLACES_FLIGHT_MAX);
+	sum.waiting =
+		(uint32_t)add_growth(sum.waiting, owed.waiting, seen.waiting, PLACES_WAITING_MAX);
+	return places_pack(&sum);
+}
+
 /* A client's @state in the next table, with what @debtor owes since it was seen. */
 static uint64_t add(const struct carry *carry, uint64_t state, const struct debtor *debtor,
 		    uint64_t clock)
 {
 	if (carry->now->algorithm == STILE_ALGORITHM_TOKEN_BUCKET)
 		return add_tokens(carry, state, debtor, clock);
+	if (carry->now->algorithm == STILE_ALGORITHM_CONCURRENCY)
+		return add_places(carry, state, debtor, clock);
 	return add_events(carry, state, debtor, clock);
 }
 

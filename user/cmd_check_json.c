@@ -66,15 +66,15 @@ static json_t *interfaces(const struct config *config)
 
 static json_t *limiter(const struct stile_limiter *from)
 {
-	json_t *json =
-		json_pack("{s:s, s:s, s:I, s:o, s:s, s:s, s:I, s:s, s:s, s:I}", "name", from->name,
-			  "algorithm", policy_algorithm_names[from->algorithm], "limit",
-			  (json_int_t)from->limit, "window_seconds", reading_seconds(from->window),
-			  "unit", phrase_unit(from), "action", policy_action_names[from->action],
-			  "max_keys", (json_int_t)from->max_keys, "max_keys_action",
-			  policy_full_names[from->full], "hash", policy_hash_names[from->hash],
-			  "memory_bytes", (json_int_t)policy_table_bytes(from));
+	json_t *json = json_pack(
+		"{s:s, s:s, s:I, s:s, s:s, s:I, s:s, s:s, s:I}", "name", from->name, "algorithm",
+		policy_algorithm_names[from->algorithm], "limit", (json_int_t)from->limit, "unit",
+		phrase_unit(from), "action", policy_action_names[from->action], "max_keys",
+		(json_int_t)from->max_keys, "max_keys_action", policy_full_names[from->full],
+		"hash", policy_hash_names[from->hash], "memory_bytes",
+		(json_int_t)policy_table_bytes(from));
 	bool tokens = from->algorithm == STILE_ALGORITHM_TOKEN_BUCKET;
+	bool places = from->algorithm == STILE_ALGORITHM_CONCURRENCY;
 	bool good;
 
 	if (!json)
@@ -82,6 +82,11 @@ static json_t *limiter(const struct stile_limiter *from)
 	good = json_object_set_new(json, "burst",
 				   tokens ? json_integer((json_int_t)from->burst) : json_null()) ==
 	       0;
+	good = good &&
+	       json_object_set_new(json, "window_seconds",
+				   places ? json_null() : reading_seconds(from->window)) == 0;
+	good = good && json_object_set_new(json, "queue",
+					   places ? json_integer(from->queue) : json_null()) == 0;
 	if (good && from->keyed)
 		good = json_object_set_new(json, "keys",
 					   json_pack("{s:i, s:i}", "ipv4_prefix", from->ipv4_prefix,

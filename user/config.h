@@ -48,9 +48,10 @@ struct config_limiter {
 	uint64_t limit;	 /* events per window; 0: not given, an error of policy.h */
 	uint64_t window; /* ns */
 	uint64_t burst;	 /* tokens; 0: not given, = limit */
-	struct place limit_place, window_place, burst_place, ipv6_prefix_place, unit_place,
-		response_place; /* line 0: not given */
-	bool keyed, has_unit;	/* keyed is false: keys: [] */
+	uint64_t queue;
+	struct place limit_place, window_place, burst_place, queue_place, ipv6_prefix_place,
+		unit_place, response_place; /* line 0: not given */
+	bool keyed, has_unit;		    /* keyed is false: keys: [] */
 	uint8_t ipv4_prefix, ipv6_prefix;
 	enum stile_unit unit; /* where has_unit */
 	enum stile_action action;
@@ -81,6 +82,8 @@ struct config_listener {
 	struct config_ports *ports; /* none: every port */
 	size_t n_ports;
 	struct config_judges judges;
+	bool evicts;		   /* on_limit: evict-idle */
+	struct place evicts_place; /* of on_limit */
 	struct config_source *sources;
 	size_t n_sources;
 	uint64_t session_timeout;	    /* ns */

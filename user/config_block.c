@@ -66,10 +66,11 @@ static const char *in_server(const char *name)
 		{ "ConnectionsPerSecond", "'limit' of a limiter with 'keys: []' and 'window: 1s'" },
 		{ "ConnectionBurst", "'burst' of a limiter with 'algorithm: token_bucket'" },
 		{ "ListenBacklog", "'listen_backlog' of a listener" },
-		{ "MaxSessionCount", "it in the server alone" },
+		{ "MaxSessionCount", "'limit' of a limiter with 'algorithm: concurrency'" },
 		{ "SessionRateLimitEnabled", "it in the server alone" },
-		{ "MaxConcurrentSessionEstablishment", "it in the server alone" },
-		{ "SessionEstablishmentQueueLimit", "nothing: Stile keeps no one waiting" },
+		{ "MaxConcurrentSessionEstablishment",
+		  "a limiter with 'algorithm: concurrency' and 'unit: establishments'" },
+		{ "SessionEstablishmentQueueLimit", "'queue' of that limiter" },
 		{ "ServerRateLimitOptions", "'rate_limiters' and 'listeners'" },
 	};
 

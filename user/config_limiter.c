@@ -13,8 +13,7 @@ _Static_assert(LIMIT_MAX + 1 == CONFIG_COUNT_OVER, "the highest that any algorit
 static void read_algorithm(struct config_reader *reader, const struct tree_node *value,
 			   void *object)
 {
-	static const char *const later[] = { "concurrency", NULL };
-	const struct config_words words = { policy_algorithm_names, later };
+	const struct config_words words = { policy_algorithm_names, NULL };
 	struct config_limiter *limiter = object;
 	unsigned int algorithm;
 
@@ -87,6 +86,15 @@ static void read_burst(struct config_reader *reader, const struct tree_node *val
 
 	limiter->burst_place = value->place;
 	config_value_count(reader, value, &limiter->burst);
+}
+
+static void read_queue(struct config_reader *reader, const struct tree_node *value, void *object)
+{
+	struct config_limiter *limiter = object;
+
+	limiter->queue_place = value->place;
+	config_value_number(reader, value, (struct config_range){ 0, STILE_QUEUE_MAX },
+			    &limiter->queue);
 }
 
 static void read_window(struct config_reader *reader, const struct tree_node *value, void *object)
@@ -204,6 +212,7 @@ static const struct config_field fields[] = {
 	{ "limit", read_limit },
 	{ "window", read_window },
 	{ "burst", read_burst },
+	{ "queue", read_queue },
 	{ "unit", read_unit },
 	{ "action", read_action },
 	{ "max_keys", read_max_keys },

@@ -131,6 +131,18 @@ static void read_session_timeout(struct config_reader *reader, const struct tree
 	config_value_duration(reader, value, range, &listener->session_timeout);
 }
 
+static void read_on_limit(struct config_reader *reader, const struct tree_node *value, void *object)
+{
+	static const char *const names[] = { "refuse", "evict-idle", NULL };
+	const struct config_words words = { names, NULL };
+	struct config_listener *listener = object;
+	unsigned int evicts;
+
+	listener->evicts_place = value->place;
+	if (config_value_word(reader, value, words, &evicts))
+		listener->evicts = evicts;
+}
+
 static const struct config_field listener_fields[] = {
 	{ "protocol", read_protocol },
 	{ "addresses", read_addresses },
@@ -138,6 +150,7 @@ static const struct config_field listener_fields[] = {
 	{ "rate_limiter_name", read_listener_judges },
 	{ "sources", read_sources },
 	{ "session_timeout", read_session_timeout },
+	{ "on_limit", read_on_limit },
 	{ "agent_check", config_read_agent_check },
 	{ "unavailable_below", config_read_unavailable_below },
 	{ "app_protocol", config_read_app_protocol },

@@ -11,6 +11,7 @@ const char *const policy_algorithm_names[_STILE_ALGORITHM_MAX + 1] = {
 	[STILE_ALGORITHM_SLIDING_WINDOW] = "sliding_window",
 	[STILE_ALGORITHM_TOKEN_BUCKET] = "token_bucket",
 	[STILE_ALGORITHM_FIXED_WINDOW] = "fixed_window",
+	[STILE_ALGORITHM_CONCURRENCY] = "concurrency",
 };
 
 const char *const policy_action_names[_STILE_ACTION_MAX + 1] = {
@@ -23,6 +24,7 @@ const char *const policy_unit_names[_STILE_UNIT_MAX + 1] = {
 	[STILE_UNIT_CONNECTIONS] = "connections",
 	[STILE_UNIT_DATAGRAMS] = "datagrams",
 	[STILE_UNIT_SESSIONS] = "sessions",
+	[STILE_UNIT_ESTABLISHMENTS] = "establishments",
 };
 
 const char *const policy_full_names[_STILE_FULL_MAX + 1] = {

@@ -77,6 +77,8 @@ static const char *unit_of_one(const struct stile_limiter *limiter)
 		return "session";
 	case STILE_UNIT_DATAGRAMS:
 		return "datagram";
+	case STILE_UNIT_ESTABLISHMENTS:
+		return "establishment";
 	default:
 		return "connection or session";
 	}
@@ -85,12 +87,18 @@ static const char *unit_of_one(const struct stile_limiter *limiter)
 const char *phrase_limit(const struct stile_limiter *limiter, char text[PHRASE_SIZE])
 {
 	char window[PHRASE_SIZE];
+	const char *unit = limiter->limit == 1 ? unit_of_one(limiter) : phrase_unit(limiter);
 	int length;
 
+	if (limiter->algorithm == STILE_ALGORITHM_CONCURRENCY) {
+		length = snprintf(text, PHRASE_SIZE, "%llu %s at a time", limiter->limit, unit);
+		if (limiter->queue)
+			snprintf(text + length, PHRASE_SIZE - (size_t)length, ", %u may wait",
+				 limiter->queue);
+		return text;
+	}
 	phrase_window(limiter->window, window);
-	length = snprintf(text, PHRASE_SIZE, "%llu %s per %.16s", limiter->limit,
-			  limiter->limit == 1 ? unit_of_one(limiter) : phrase_unit(limiter),
-			  window);
+	length = snprintf(text, PHRASE_SIZE, "%llu %s per %.16s", limiter->limit, unit, window);
 	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET)
 		snprintf(text + length, PHRASE_SIZE - (size_t)length, ", burst %llu",
 			 limiter->burst);

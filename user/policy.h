@@ -19,7 +19,8 @@ struct policy_machine {
 	uint64_t tick;			      /* ns per jiffy */
 	uint64_t tick_base;		      /* see struct stile_policy */
 	uint32_t queue_length, queue_backlog; /* the same; 0: not known */
-	uint64_t since; /* ns of CLOCK_BOOTTIME, used where there is no previous policy */
+	uint64_t since;	    /* ns of CLOCK_BOOTTIME, used where there is no previous policy */
+	uint64_t handshake; /* ns that one lives at most; 0: as the kernel's default has it */
 	uint64_t (*random)(void *context); /* for seeds */
 	void *context;
 };
@@ -74,6 +75,9 @@ void policy_release(struct policy *policy);
 
 /* Bytes of kernel memory that the bucket table of @limiter takes. */
 uint64_t policy_table_bytes(const struct stile_limiter *limiter);
+
+/* Bytes of kernel memory that the table of handshakes takes; 0: no limiter counts places. */
+uint64_t policy_handshake_bytes(const struct policy *policy);
 
 /* Bytes of kernel memory that the table of sessions takes; 0: no limiter counts any. */
 uint64_t policy_session_bytes(const struct policy *policy);

@@ -41,6 +41,13 @@ int policy_build_judges(struct policy_build *build);
 /* Warns of limiters that an event is charged to more than once. */
 void policy_warn_repeats(struct policy_build *build);
 
+/* What only limiters of concurrency have (policy_places.c): of the limiter @index, and of all. */
+void policy_build_places(struct policy_build *build, size_t index);
+void policy_place_listeners(struct policy_build *build);
+
+/* The secret that finds sessions and handshakes, where there is none yet. */
+void policy_build_flow_keys(struct policy_build *build);
+
 /* Where sessions are counted, and what that takes (policy_sessions.c). */
 void policy_build_sessions(struct policy_build *build);
 

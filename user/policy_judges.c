@@ -139,9 +139,13 @@ static int build_sources(struct judging *judging)
 /* Whether events of @protocol are what the limiter counts. */
 static bool counts(const struct config_limiter *limiter, enum stile_protocol protocol)
 {
-	if (!limiter->has_unit)
+	bool tcp = limiter->algorithm == STILE_ALGORITHM_CONCURRENCY ||
+		   limiter->unit == STILE_UNIT_CONNECTIONS ||
+		   limiter->unit == STILE_UNIT_ESTABLISHMENTS;
+
+	if (!limiter->has_unit && limiter->algorithm != STILE_ALGORITHM_CONCURRENCY)
 		return true;
-	return (limiter->unit == STILE_UNIT_CONNECTIONS) == (protocol == STILE_PROTOCOL_TCP);
+	return tcp == (protocol == STILE_PROTOCOL_TCP);
 }
 
 /*
@@ -198,8 +202,15 @@ static void check_unit(struct policy_build *build, size_t index)
 	const struct policy_use *udp = &build->uses[index][STILE_PROTOCOL_UDP];
 	struct diag *diag = build->diag;
 
-	if (limiter->unsure & CONFIG_UNIT)
+	if (limiter->unsure & (CONFIG_UNIT | CONFIG_ALGORITHM))
 		return;
+	if (limiter->algorithm == STILE_ALGORITHM_CONCURRENCY && udp->used) {
+		diag_error(diag, udp->place,
+			   "rate limiter '%s' is of algorithm: concurrency, which counts "
+			   "connections on tcp, and is used on udp",
+			   limiter->name.text);
+		return;
+	}
 	if (tcp->used && udp->used && limiter->has_unit)
 		diag_error(diag, limiter->unit_place,
 			   "rate limiter '%s' counts %s and is used on tcp (line %u) and on udp "
@@ -258,6 +269,7 @@ int policy_build_judges(struct policy_build *build)
 		settle_unit(build, i);
 	}
 	policy_build_sessions(build);
+	policy_place_listeners(build);
 	policy_warn_repeats(build);
 	return 0;
 }

@@ -55,6 +55,11 @@ static bool check_limit(struct diag *diag, const struct config_limiter *in)
 		diag_error(diag, in->limit_place,
 			   "limit %s of '%s' is too high: no algorithm takes it in any window",
 			   limit, in->name.text);
+	else if (in->algorithm == STILE_ALGORITHM_CONCURRENCY)
+		diag_error(diag, in->limit_place,
+			   "limit %s of '%s' is too high: concurrency counts at most %" PRIu64
+			   " connections",
+			   limit, in->name.text, max);
 	else if (tokens)
 		diag_error(diag, in->limit_place,
 			   "limit %s of '%s' is too high: %s takes at most %" PRIu64
@@ -146,6 +151,8 @@ static bool has_history(const struct stile_limiter *before, const struct stile_l
 	       before->wide == now->wide && before->ipv4_prefix == now->ipv4_prefix &&
 	       before->ipv6_prefix == now->ipv6_prefix && before->algorithm == now->algorithm &&
 	       before->window == now->window &&
+	       (before->unit == STILE_UNIT_ESTABLISHMENTS) ==
+		       (now->unit == STILE_UNIT_ESTABLISHMENTS) &&
 	       (before->unit == STILE_UNIT_DATAGRAMS) == (now->unit == STILE_UNIT_DATAGRAMS);
 }
 
@@ -171,7 +178,9 @@ static void compile_history(struct policy_build *build, uint16_t slot)
 	enum policy_table table = table_for(before, now);
 
 	build->policy->tables[slot] = table;
+	now->since = before->since;
 	if (table == POLICY_TABLE_NEW) {
+		now->since = build->policy->kernel.generation;
 		now->seed[0] = build->machine->random(build->machine->context);
 		now->seed[1] = build->machine->random(build->machine->context) | 1;
 		return;
@@ -200,6 +209,7 @@ static void compile_limiter(struct policy_build *build, size_t index)
 	out->unit = (uint8_t)(in->has_unit ? in->unit : STILE_UNIT_UNSET);
 	out->full = (uint8_t)in->full;
 	out->hash = (uint8_t)in->hash;
+	policy_build_places(build, index);
 	if (bounded && in->algorithm == STILE_ALGORITHM_TOKEN_BUCKET)
 		compile_tokens(build->diag, in, out);
 	out->clock = (uint8_t)clock_for(out, build->machine->tick);

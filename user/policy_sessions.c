@@ -27,12 +27,12 @@ static void build_listener(struct policy_build *build, size_t index)
 			   listener->name.text);
 }
 
-static void build_keys(struct policy_build *build)
+void policy_build_flow_keys(struct policy_build *build)
 {
 	struct stile_policy *kernel = &build->policy->kernel;
 	const struct policy_machine *machine = build->machine;
 
-	if (build->previous->flow_sets) {
+	if (build->previous->flow_sets || build->previous->handshake_sets) {
 		memcpy(kernel->flow_keys, build->previous->flow_keys, sizeof(kernel->flow_keys));
 		return;
 	}
@@ -56,7 +56,7 @@ void policy_build_sessions(struct policy_build *build)
 		(uint32_t)((build->config->max_sessions * (uint64_t)WAYS_PER_10_SESSIONS + ways -
 			    1) /
 			   ways);
-	build_keys(build);
+	policy_build_flow_keys(build);
 }
 
 uint64_t policy_session_bytes(const struct policy *policy)

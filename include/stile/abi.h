@@ -50,6 +50,7 @@ enum stile_algorithm {
 	STILE_ALGORITHM_SLIDING_WINDOW,
 	STILE_ALGORITHM_TOKEN_BUCKET,
 	STILE_ALGORITHM_FIXED_WINDOW,
+	STILE_ALGORITHM_CONCURRENCY,
 	_STILE_ALGORITHM_MAX,
 };
 
@@ -66,6 +67,7 @@ enum stile_unit {
 	STILE_UNIT_CONNECTIONS,
 	STILE_UNIT_DATAGRAMS,
 	STILE_UNIT_SESSIONS,
+	STILE_UNIT_ESTABLISHMENTS, /* connections that the service has not answered yet */
 	_STILE_UNIT_MAX,
 };
 #define STILE_UNIT_UNSET _STILE_UNIT_MAX /* connections on tcp, and sessions on udp */
@@ -91,8 +93,8 @@ enum stile_mode { STILE_MODE_AUTO, STILE_MODE_NATIVE, STILE_MODE_GENERIC, _STILE
 /* A limiter as the program reads it. All times are CLOCK_MONOTONIC. */
 struct stile_limiter {
 	char name[STILE_NAME_SIZE]; /* empty: the slot is free */
-	__u64 limit;		    /* events per window */
-	__u64 window;		    /* ns */
+	__u64 limit;		    /* events per window; concurrency: places */
+	__u64 window;		    /* ns; concurrency: of a slice, see bpf/places.h */
 	__u64 burst;		    /* tokens; token_bucket only */
 	__u64 token;		    /* token_bucket: time of one token, 1/64 ns, rounded up */
 	__u64 depth;		    /* token_bucket: burst * token */
@@ -110,9 +112,12 @@ struct stile_limiter {
 	__u8 ipv6_prefix;	    /* 0 to 128 leading bits */
 	__u8 seen_shift; /* last-seen times are in units of 2^seen_shift ns, see bpf/meta.h */
 	__u8 hash;	 /* enum stile_hash */
-	__u8 reserved[5];
+	__u8 reserved;
+	__u16 queue; /* concurrency: SYNs that may wait beyond the limit */
+	__u8 reserved_too[2];
+	__u64 since; /* the generation that made its table */
 };
-STILE_SIZE(struct stile_limiter, 112);
+STILE_SIZE(struct stile_limiter, 120);
 
 /* One limiter in one listener: what decisions are counted by. */
 struct stile_attachment {
@@ -133,7 +138,8 @@ struct stile_listener {
 	__u32 backlog;		    /* that the service's sockets are to have; 0: their own */
 	__u8 accept_percent;	    /* accept_limit is this much of the queue's size; 0: a number */
 	__u8 backlog_exactly;	    /* 1: a longer one is made shorter */
-	__u8 reserved[2];
+	__u8 places; /* enum stile_places: what its limiters of concurrency ask for */
+	__u8 reserved;
 	__u32 serial; /* whose the slot is: new with every owner; 0: free */
 	/* Attachment slots, in the order of judgement; the program reads them as one word. */
 	__u16 judges[STILE_JUDGES_MAX] __attribute__((aligned(8)));
@@ -189,6 +195,8 @@ struct stile_policy {
 	__u8 reserved_too[3];
 	/* Where in the kernel's struct sock an accept queue's length and backlog are. */
 	__u32 queue_length, queue_backlog;
+	__u32 handshake_sets; /* of stile_handshakes; 0: no limiter counts places */
+	__u32 reserved_more;
 	struct stile_budget budget;
 	struct stile_interface interfaces[STILE_INTERFACES_MAX];
 	struct stile_limiter limiters[STILE_LIMITERS_MAX];
@@ -196,7 +204,7 @@ struct stile_policy {
 	struct stile_attachment attachments[STILE_ATTACHMENTS_MAX];
 };
 STILE_SIZE(struct stile_policy,
-	   72 + 16 + 88 + 24 + 8 + 24 + 16 * 24 + 64 * 112 + 256 * 96 + 1024 * 8);
+	   72 + 16 + 88 + 24 + 8 + 8 + 24 + 16 * 24 + 64 * 120 + 256 * 96 + 1024 * 8);
 
 /*
  * A set of buckets: one limiter's table is an array of these, and one set is two cache lines.
@@ -349,5 +357,7 @@ struct stile_clock_sample {
 	__u64 jiffies;
 };
 STILE_SIZE(struct stile_clock_sample, 16);
+
+#include "abi_places.h"
 
 #endif /* STILE_ABI_H */

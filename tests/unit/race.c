@@ -28,6 +28,7 @@ static const struct stile_limiter limiters[] = {
 	  .burst = 7,
 	  .token = RACE_WINDOW * 64 / 10,
 	  .depth = 7 * (RACE_WINDOW * 64 / 10) },
+	{ .algorithm = STILE_ALGORITHM_CONCURRENCY, .limit = 7, .window = RACE_WINDOW },
 };
 
 struct stile_limiter race_limiter(size_t kind, uint32_t sets)

@@ -14,7 +14,7 @@
 #define RACE_THREADS 2
 #define RACE_KEYS 64
 #define RACE_SETS 16
-#define RACE_KINDS 6 /* of limiters: three algorithms, narrow and wide */
+#define RACE_KINDS 8 /* of limiters: four algorithms, narrow and wide */
 #define RACE_WINDOW 1000000000ULL
 #define RACE_NOW (1000 * RACE_WINDOW + 1)
 

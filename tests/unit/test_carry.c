@@ -74,7 +74,7 @@ static struct key client(const struct stile_limiter *limiter, uint32_t number)
 static unsigned int ask(const struct host_table *table, uint32_t number, unsigned int n,
 			uint64_t now)
 {
-	const struct table_event event = { client(table->limiter, number), now, 0, 0 };
+	const struct table_event event = { client(table->limiter, number), now, 0, 0, 0 };
 	struct host_work work = {};
 	unsigned int admitted = 0;
 
@@ -142,6 +142,7 @@ static void test_catch_up(void)
 		STILE_ALGORITHM_TOKEN_BUCKET,
 		STILE_ALGORITHM_SLIDING_WINDOW,
 		STILE_ALGORITHM_FIXED_WINDOW,
+		STILE_ALGORITHM_CONCURRENCY,
 	};
 
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(algorithms); i++) {
@@ -255,6 +256,42 @@ static void test_size(void)
 	}
 }
 
+static uint64_t *state_of(const struct host_table *table, uint32_t number)
+{
+	const struct key key = client(table->limiter, number);
+	const struct table_set set = host_table_set(table, key_set(table->limiter, &key));
+
+	return (uint64_t *)&set.state[table_find(&set, &key) % set.ways];
+}
+
+/* Connections that close in the table before are closed in the next one. */
+static void test_places(void)
+{
+	struct move move = {
+		.before = make_limiter(STILE_ALGORITHM_CONCURRENCY, 20, 16),
+		.now = make_limiter(STILE_ALGORITHM_CONCURRENCY, 10, 40),
+	};
+	struct places places;
+	uint64_t *before;
+
+	move_begin(&move);
+	(void)ask(&move.from, 1, 4, START);
+	before = state_of(&move.from, 1);
+	for (int i = 0; i < 3; i++)
+		*before = places_end(&move.before, *before, START,
+				     places_slice(&move.before, START), PLACES_END_OPEN);
+	CHECK_EQ("there is room", carry_fill(&move.carry, START), 0);
+	*before = places_close(places_close(*before));
+	CHECK_EQ("two more come after the swap", ask(&move.to, 1, 2, START), 2);
+	CHECK_EQ("all are caught up with", carry_catch_up(&move.carry, START), 0);
+	places = places_read(&move.now, *state_of(&move.to, 1), START);
+	CHECK_EQ("one of three is open", places.open, 1);
+	CHECK_EQ("and of handshakes, one before and two after", places.current, 3);
+	(void)carry_catch_up(&move.carry, START + 2 * 10 * SECOND);
+	places = places_read(&move.now, *state_of(&move.to, 1), START + 2 * 10 * SECOND);
+	CHECK_EQ("two slices later the connection is left", places_held(&places), 1);
+}
+
 /* A client that has a set to itself is found where it is looked for first. */
 static void test_home(void)
 {
@@ -337,4 +374,5 @@ CHECK_SUITE(carry, { "another limit", test_limits }, { "tokens come back", test_
 	    { "what was charged meanwhile", test_catch_up },
 	    { "what was admitted twice over", test_pay_back }, { "windows that turn", test_turn },
 	    { "another size", test_size }, { "the way that is looked at first", test_home },
-	    { "not enough room", test_crowd }, { "what else is known of a client", test_meta });
+	    { "places that are given back", test_places }, { "not enough room", test_crowd },
+	    { "what else is known of a client", test_meta });

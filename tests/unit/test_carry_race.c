@@ -75,7 +75,7 @@ static void choose_keys(struct world *world)
 static void turn(struct world *world, const struct host_table *table, unsigned int *admitted)
 {
 	for (unsigned int k = 0; k < KEYS; k++) {
-		const struct table_event event = { world->keys[k], NOW, k, 0 };
+		const struct table_event event = { world->keys[k], NOW, k, 0, 0 };
 		struct host_work work = {};
 
 		admitted[k] += host_table_charge(table, &event, &work) == TABLE_ALLOWED;

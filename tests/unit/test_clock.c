@@ -32,7 +32,7 @@ static void choose_limiter(struct world *world)
 	struct stile_limiter *limiter = &world->limiter;
 
 	*limiter = (struct stile_limiter){
-		.algorithm = random_below(&world->random, _STILE_ALGORITHM_MAX),
+		.algorithm = random_below(&world->random, STILE_ALGORITHM_CONCURRENCY),
 		.limit = limits[random_below(&world->random, ARRAY_SIZE(limits))],
 		.window = S + random_below(&world->random, 2) * random_below(&world->random, S),
 	};

@@ -38,7 +38,7 @@ static struct key key_number(const struct stile_limiter *limiter, uint64_t numbe
 static enum table_answer ask(const struct stile_limiter *limiter, const struct table_set *set,
 			     uint64_t number, uint32_t home, uint64_t now)
 {
-	const struct table_event event = { key_number(limiter, number), now, 0, home };
+	const struct table_event event = { key_number(limiter, number), now, 0, home, 0 };
 	struct host_work work = {};
 
 	return host_set_charge(set, limiter, &event, &work);

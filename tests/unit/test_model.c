@@ -75,7 +75,7 @@ static void choose_limiter(struct run *run)
 	struct stile_limiter *limiter = &run->limiter;
 	uint64_t bursts[4] = { 1, 2, 20 };
 
-	limiter->algorithm = random_below(&run->random, _STILE_ALGORITHM_MAX);
+	limiter->algorithm = random_below(&run->random, STILE_ALGORITHM_CONCURRENCY);
 	limiter->action = random_chance(&run->random, 25) ? STILE_ACTION_COUNT : STILE_ACTION_DROP;
 	limiter->full = random_below(&run->random, _STILE_FULL_MAX);
 	limiter->limit = pick(run, limits, ARRAY_SIZE(limits));
@@ -285,7 +285,7 @@ static enum table_answer expect(struct run *run, struct client *client, uint64_t
 
 static void charge(struct run *run, struct client *client, uint64_t now)
 {
-	const struct table_event event = { client->key, now, (uint32_t)run->random, 0 };
+	const struct table_event event = { client->key, now, (uint32_t)run->random, 0, 0 };
 	const struct table_set set = set_of(run, client);
 	struct host_work work = {};
 	enum table_answer got, want;

@@ -97,6 +97,19 @@ static const struct {
 	{ "one bucket for all has no keys, whatever is written of them",
 	  "limit: 1, window: 1s, keys: [], max_keys: 1000",
 	  { .limit = 1, .window = S, .sets = 1, .max_keys = 1, .seen_shift = 19 } },
+	{ "places are held, in slices that no handshake outlives",
+	  "limit: 20, algorithm: concurrency, queue: 7",
+	  { .limit = 20,
+	    .window = 68 * S,
+	    .sets = 36667,
+	    .max_keys = 100000,
+	    .queue = 7,
+	    .keyed = 1,
+	    .algorithm = STILE_ALGORITHM_CONCURRENCY,
+	    .unit = STILE_UNIT_CONNECTIONS,
+	    .ipv4_prefix = 32,
+	    .ipv6_prefix = 64,
+	    .seen_shift = 25 } },
 	{ "the rest is taken over",
 	  "limit: 1, window: 1s, algorithm: fixed_window, action: count, unit: connections, "
 	  "max_keys: 1, max_keys_action: reject",
@@ -129,6 +142,7 @@ static void test_limiters(void)
 		memcpy(want.name, "a", 1);
 		want.seed[0] = 6; /* after the policy's two */
 		want.seed[1] = 9;
+		want.since = 1;
 		CHECK_MEM_EQ(limiters[i].what, &policy.kernel.limiters[1], &want, sizeof(want));
 		policy_release(&policy);
 	}

@@ -19,7 +19,7 @@ static void run_round(struct round *round, unsigned int thread)
 	for (unsigned int i = 0; i < round->asks * round->n_keys; i++) {
 		const unsigned int turn = i % round->n_keys;
 		const unsigned int k = thread ? round->n_keys - 1 - turn : turn;
-		const struct table_event event = { round->keys[k], RACE_NOW, i, 0 };
+		const struct table_event event = { round->keys[k], RACE_NOW, i, 0, 0 };
 		struct host_work work = {};
 		const enum table_answer answer = host_table_charge(&table, &event, &work);
 
@@ -58,7 +58,7 @@ static void prepare_known(struct round *round)
 
 	for (unsigned int k = 0; k < round->n_keys; k++) {
 		const struct table_event event = { round->keys[k], RACE_NOW - 100 * RACE_WINDOW, 0,
-						   0 };
+						   0, 0 };
 		struct host_work work = {};
 
 		(void)host_table_charge(&table, &event, &work); /* admitted: it is new */
@@ -193,7 +193,7 @@ static void prepare_late_refund(struct round *round)
 static void run_late_refund(struct round *round, unsigned int thread)
 {
 	const struct table_set set = one_set(round);
-	const struct table_event event = { round->keys[thread], RACE_NOW, 0, 0 };
+	const struct table_event event = { round->keys[thread], RACE_NOW, 0, 0, 0 };
 	struct host_work work = {};
 
 	race_lag(round, thread);

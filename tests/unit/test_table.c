@@ -84,7 +84,7 @@ static const struct way treasure = { .debt = 20, .age = 0, .back = true };
 static bool makes_room(const struct stile_limiter *limiter, const struct way *goes,
 		       const struct way *stays, enum table_room want)
 {
-	struct table_event event = { key_number(limiter, 100), NOW, 0, 0 };
+	struct table_event event = { key_number(limiter, 100), NOW, 0, 0, 0 };
 	bool good = true;
 
 	for (uint32_t place = 0; place < 12 && good; place++) {
@@ -166,7 +166,7 @@ static void test_no_room(void)
 {
 	for (int kind = 0; kind < KINDS; kind++) {
 		struct stile_limiter limiter = limiter_of(kind);
-		const struct table_event event = { key_number(&limiter, 100), NOW, 0, 0 };
+		const struct table_event event = { key_number(&limiter, 100), NOW, 0, 0, 0 };
 		union host_set memory = {}, before;
 		const struct table_set set = set_of(&limiter, &memory);
 		struct host_work work = {};
@@ -194,7 +194,7 @@ static void test_new_client(void)
 {
 	for (int kind = 0; kind < KINDS; kind++) {
 		const struct stile_limiter limiter = limiter_of(kind);
-		const struct table_event event = { key_number(&limiter, 100), NOW, 0, 0 };
+		const struct table_event event = { key_number(&limiter, 100), NOW, 0, 0, 0 };
 		union host_set memory = {};
 		const struct table_set set = set_of(&limiter, &memory);
 		__u64 charged;
@@ -225,7 +225,7 @@ static void test_answers(void)
 {
 	for (int kind = 0; kind < KINDS; kind++) {
 		struct stile_limiter limiter = limiter_of(kind);
-		const struct table_event event = { key_number(&limiter, 1), NOW, 0, 0 };
+		const struct table_event event = { key_number(&limiter, 1), NOW, 0, 0, 0 };
 		union host_set memory = {};
 		const struct table_set set = set_of(&limiter, &memory);
 		uint64_t full;
@@ -262,7 +262,7 @@ static void test_refund_without_way(void)
 {
 	for (int kind = 0; kind < KINDS; kind++) {
 		const struct stile_limiter limiter = limiter_of(kind);
-		const struct table_event event = { key_number(&limiter, 100), NOW, 0, 0 };
+		const struct table_event event = { key_number(&limiter, 100), NOW, 0, 0, 0 };
 		union host_set memory = {}, before;
 		const struct table_set set = set_of(&limiter, &memory);
 
