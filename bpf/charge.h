@@ -11,65 +11,15 @@
 #include "accept.h"
 #include "account.h"
 #include "classify.h"
+#include "limiter.h"
 #include "maps.h"
+#include "place_event.h"
 #include "refuse.h"
-#include "table.h"
 #include "watchdog.h"
 
-#define CHARGE_LIMITERS (STILE_JUDGES_MAX + 1)
 #define CHARGE_NO_TABLE 100 /* beyond enum table_answer: the limiter has no table */
-#define CHARGE_MIX                                                                                 \
-	0x9e3779b97f4a7c15ULL /* odd, its bits evenly spread: 2^64 over the golden ratio */
 
 enum charge_step { CHARGE_PEEK, CHARGE_TAKE, CHARGE_REFUND };
-
-struct charge_request {
-	struct address source;
-	__u64 hash; /* of the packet, for the tallies' sake; see tally_next() */
-};
-
-/* A pointer that the compiler keeps, and does not compute again for every field. */
-static __always_inline const struct stile_limiter *charge_limiter_at(__u32 slot)
-{
-	const struct stile_limiter *limiter =
-		(const struct stile_limiter *)&policy.limiters[slot & (STILE_LIMITERS_MAX - 1)];
-
-	opaque(limiter);
-	return limiter;
-}
-
-static __always_inline __u64 charge_now(const struct stile_limiter *limiter)
-{
-	if (unlikely(limiter->clock == STILE_CLOCK_PRECISE))
-		return bpf_ktime_get_ns();
-	return bpf_jiffies64() * policy.tick + policy.tick_base;
-}
-
-/*
- * The set of the table of @limiter, in @slot, that an event's client belongs to, and the event as
- * the table is asked about it. NULL: there is no such limiter, or it has no table.
- */
-static __always_inline struct stile_set *charge_open(__u32 slot,
-						     const struct stile_limiter *limiter,
-						     const struct address *source, __u64 hash,
-						     struct table_event *ret_event)
-{
-	__u32 index = slot & (STILE_LIMITERS_MAX - 1);
-	struct key_place place;
-	void *map;
-
-	map = bpf_map_lookup_elem(&stile_limiters, &index);
-	if (!map)
-		return NULL;
-	ret_event->now = charge_now(limiter);
-	ret_event->random = (hash ^ ret_event->now) * CHARGE_MIX >> 32;
-	ret_event->key = key_of(limiter, source);
-	place = key_place(limiter, &ret_event->key);
-	ret_event->home = place.home;
-	ret_event->waited = 0;
-	index = place.set;
-	return bpf_map_lookup_elem(map, &index);
-}
 
 static __always_inline int charge_step_of(const struct table_set *set,
 					  const struct stile_limiter *limiter,
@@ -102,23 +52,6 @@ __attribute__((noinline)) int charge_step(__u32 slot, struct stile_set *words,
 	}
 	set = table_set(words);
 	return charge_step_of(&set, limiter, event, step);
-}
-
-/* Makes room for a client that has no bucket yet. An enum table_room. */
-__attribute__((noinline)) int charge_claim(__u32 slot, struct stile_set *words,
-					   const struct table_event *event)
-{
-	const struct stile_limiter *limiter = charge_limiter_at(slot);
-	struct table_set set;
-
-	if (!words || !event)
-		return TABLE_ROOM_BUSY;
-	if (limiter->wide) {
-		set = table_set_wide((struct stile_set_wide *)words);
-		return table_claim(&set, limiter, event);
-	}
-	set = table_set(words);
-	return table_claim(&set, limiter, event);
 }
 
 /* An event that lost every race is over the limit: never more than that is let in. */
@@ -178,23 +111,11 @@ __attribute__((noinline)) int charge_limiter(__u32 slot, const struct charge_req
 	words = charge_open(slot, charge_limiter_at(slot), &request->source, request->hash, &event);
 	if (!words)
 		return CHARGE_NO_TABLE;
+	if (BUCKET_MAY_HOLD)
+		event.waited = request->waited == slot;
 	if (step == CHARGE_TAKE)
 		return charge_settle(slot, words, &event, TABLE_RACED);
 	return charge_step(slot, words, &event, step);
-}
-
-/* The limiters of one event, as it goes through them. */
-struct charge {
-	struct charge_request request;
-	__u16 attachments[CHARGE_LIMITERS]; /* slots; 0: none */
-	__u8 answers[CHARGE_LIMITERS];	    /* enum table_answer */
-	__u32 refused;			    /* attachment slot of the one that refused, or 0 */
-	enum table_answer refusal;	    /* LIMITED or FULL */
-};
-
-static __always_inline __u32 charge_slot(__u32 attachment)
-{
-	return policy.attachments[attachment & (STILE_ATTACHMENTS_MAX - 1)].limiter;
 }
 
 static __always_inline bool charge_refuses(const struct stile_limiter *limiter, int answer)
@@ -204,9 +125,13 @@ static __always_inline bool charge_refuses(const struct stile_limiter *limiter, 
 	return answer == TABLE_LIMITED;
 }
 
-/* Whether every limiter would let the event in; charges none. */
+/*
+ * Whether every limiter would let the event in; charges none. Where one refuses that lets events
+ * wait, the others are asked as well: it only waits for what nothing else refuses.
+ */
 static __always_inline bool charge_peek(struct charge *charge)
 {
+	const struct stile_limiter *limiter;
 	__u32 i, attachment;
 	int answer;
 
@@ -215,15 +140,18 @@ static __always_inline bool charge_peek(struct charge *charge)
 		if (attachment == 0)
 			continue;
 		answer = charge_limiter(charge_slot(attachment), &charge->request, CHARGE_PEEK);
-		if (charge_refuses(charge_limiter_at(charge_slot(attachment)), answer)) {
-			if (answer == TABLE_FULL)
-				account_table(charge_slot(attachment), false);
-			charge->refused = attachment;
-			charge->refusal = answer;
+		limiter = charge_limiter_at(charge_slot(attachment));
+		if (!charge_refuses(limiter, answer) ||
+		    (BUCKET_MAY_HOLD && charge->refused && charge_queues(limiter)))
+			continue;
+		if (answer == TABLE_FULL)
+			account_table(charge_slot(attachment), false);
+		charge->refused = attachment;
+		charge->refusal = answer;
+		if (answer == TABLE_FULL || !charge_queues(limiter))
 			return false;
-		}
 	}
-	return true;
+	return charge->refused == 0;
 }
 
 /* Whether an event that had this @answer was charged; an empty token bucket gives none. */
@@ -298,18 +226,6 @@ static __always_inline enum stile_reason charge_account(const struct charge *cha
 	return reason;
 }
 
-/* Whether all limiters would let the event in; charges none. */
-__attribute__((noinline)) int charge_admits(struct charge *charge)
-{
-	return charge && charge_peek(charge);
-}
-
-/* Several limiters: all judge before any is charged. 1: let in; 0: see charge->refused. */
-__attribute__((noinline)) int charge_several(struct charge *charge)
-{
-	return charge && charge_peek(charge) && charge_take(charge);
-}
-
 /*
  * One limiter alone judges and charges in one step, and the first try is made in place: most
  * packets of most policies come this way.
@@ -370,17 +286,31 @@ static __always_inline struct ruling charge_event_several(struct xdp_md *ctx, co
 							  const struct pkt_class *class, __u64 hash)
 {
 	struct charge charge = { .request = { .source = pkt->source, .hash = hash } };
+	const bool places = classify_has_places(class->listener);
+	bool admitted;
 	__u32 i;
 
 	charge.attachments[0] = class->edge;
 	for (i = 0; i < STILE_JUDGES_MAX; i++)
 		charge.attachments[i + 1] = classify_judge(class->judges, i);
-	if (classify_has_queue(class->listener) && charge_admits(&charge) &&
+	if (places && !place_begin(pkt, &charge))
+		return judge_pass(STILE_REASON_REPEATED);
+	admitted = charge_peek(&charge);
+	if (admitted && classify_has_queue(class->listener) &&
 	    accept_sheds(ctx, pkt, class->listener))
 		return accept_refusal(pkt);
-	if (charge_several(&charge))
+	if (admitted && charge_take(&charge)) {
+		if (places)
+			place_remember(pkt, &charge);
 		return judge_pass(class->edge == 0 && class->judges == 0 ? STILE_REASON_UNLIMITED
 									 : charge_account(&charge));
+	}
+	if (places && !watchdog_counts() && place_wait(pkt, &charge))
+		return judge_drop(STILE_REASON_WAITING);
+	if (places && !watchdog_counts() && place_evict(pkt, &charge, class->listener)) {
+		account_decision(charge.refused, STILE_DECISION_LIMITED);
+		return judge_drop(STILE_REASON_EVICTING);
+	}
 	return charge_refusal(pkt, charge.refused, charge.refusal);
 }
 
@@ -389,7 +319,7 @@ static __always_inline struct ruling charge_event(struct xdp_md *ctx, const stru
 						  const struct pkt_class *class, __u64 hash)
 {
 	if (class->edge == 0 && classify_judge(class->judges, 1) == 0 &&
-	    !classify_has_queue(class->listener))
+	    !classify_has_queue(class->listener) && !classify_has_places(class->listener))
 		return charge_event_alone(pkt, classify_judge(class->judges, 0), hash);
 	return charge_event_several(ctx, pkt, class, hash);
 }

@@ -127,6 +127,18 @@ static __always_inline bool classify_has_queue(__u32 listener)
 	       policy.listeners[listener & (STILE_LISTENERS_MAX - 1)].accept_limit;
 }
 
+/* What @listener has to do with places: the bits @places of enum stile_places; the same. */
+static __always_inline bool classify_has(__u32 listener, __u32 places)
+{
+	return BUCKET_MAY_HOLD &&
+	       policy.listeners[listener & (STILE_LISTENERS_MAX - 1)].places & places;
+}
+
+static __always_inline bool classify_has_places(__u32 listener)
+{
+	return classify_has(listener, STILE_PLACES_HELD);
+}
+
 static __always_inline void classify_settle(struct pkt_class *class, struct ruling ruling)
 {
 	class->settled = true;

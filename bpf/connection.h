@@ -10,6 +10,7 @@
 #include "classify.h"
 #include "holder.h"
 #include "maps.h"
+#include "place_socket.h"
 
 #define CONNECTION_TRIES 8 /* at an entry that others change at the same time */
 #define CONNECTION_IPV4 2  /* AF_INET, which <sys/socket.h> has */
@@ -139,6 +140,9 @@ static __always_inline void connection_leave(struct stile_socket *note)
 		counters->closed++;
 	connection_uncount_client(note);
 	note->serial = 0;
+	if (note->generation)
+		place_leave(note, false);
+	note->generation = 0;
 }
 
 /* Counts the socket of @note at @listener; @pkt is as a packet of its client. */
@@ -151,6 +155,8 @@ static __always_inline void connection_enter(const struct pkt *pkt, __u32 listen
 	__builtin_memcpy(note->address, &pkt->source, sizeof(note->address));
 	note->listener = listener;
 	note->serial = policy.listeners[listener].serial;
+	if (BUCKET_MAY_HOLD)
+		place_enter(pkt, listener, note, !note->seeded);
 	counters = connection_counters(listener, note->serial);
 	if (!counters)
 		return;
@@ -173,6 +179,8 @@ static __always_inline void connection_settle(const struct pkt *pkt, __u32 liste
 	if (listener && note->listener == listener &&
 	    note->serial == policy.listeners[listener].serial) {
 		connection_count_client(note);
+		if (BUCKET_MAY_HOLD && note->generation != (__u32)policy.generation)
+			place_enter(pkt, listener, note, false);
 		return;
 	}
 	connection_leave(note);

@@ -42,4 +42,6 @@ connections_map stile_connections SEC(".maps");
 recounts_map stile_recounts SEC(".maps");
 struct holders_map stile_holders SEC(".maps");
 struct sockets_map stile_sockets SEC(".maps");
+struct handshakes_map stile_handshakes SEC(".maps");
+struct evictions_map stile_evictions SEC(".maps");
 struct limiters_map stile_limiters SEC(".maps");

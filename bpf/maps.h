@@ -63,6 +63,20 @@ struct flows_map {
 	__type(value, struct stile_flow_set);
 };
 
+struct handshakes_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct stile_handshake_set);
+};
+
+/* What XDP asks of the daemon: struct stile_eviction. */
+struct evictions_map {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 65536);
+};
+
 struct hosts_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -172,6 +186,8 @@ extern connections_map stile_connections SEC(".maps");
 extern recounts_map stile_recounts SEC(".maps");
 extern struct holders_map stile_holders SEC(".maps");
 extern struct sockets_map stile_sockets SEC(".maps");
+extern struct handshakes_map stile_handshakes SEC(".maps");
+extern struct evictions_map stile_evictions SEC(".maps");
 extern struct limiters_map stile_limiters SEC(".maps");
 
 #endif /* STILE_BPF_MAPS_H */

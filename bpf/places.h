@@ -106,15 +106,22 @@ static __always_inline bool places_take(const struct stile_limiter *limiter, __u
 	return admit;
 }
 
-/* What becomes of the place of a handshake that began in @slice. */
-enum places_end {
+/* What becomes of places, but that a handshake takes one. */
+enum places_change {
+	/* of a handshake that began in some slice */
 	PLACES_END_FREE,  /* nobody holds it any more */
 	PLACES_END_OPEN,  /* a connection does */
 	PLACES_END_RENEW, /* it begins anew */
+	/* of a connection */
+	PLACES_OPEN, /* which began no handshake here */
+	PLACES_CLOSE,
+	/* of a SYN that waits, and has since some slice */
+	PLACES_JOIN,
+	PLACES_LEAVE,
 };
 
 static __always_inline __u64 places_end(const struct stile_limiter *limiter, __u64 state, __u64 now,
-					__u32 slice, enum places_end end)
+					__u32 slice, enum places_change end)
 {
 	struct places places = places_read(limiter, state, now);
 
@@ -173,6 +180,23 @@ static __always_inline __u64 places_leave(const struct stile_limiter *limiter, _
 	if (slice == places.slice && places.waiting)
 		places.waiting--;
 	return places_pack(&places);
+}
+
+static __always_inline __u64 places_change(const struct stile_limiter *limiter, __u64 state,
+					   __u64 now, __u32 slice, enum places_change change)
+{
+	switch (change) {
+	case PLACES_OPEN:
+		return places_open(state);
+	case PLACES_CLOSE:
+		return places_close(state);
+	case PLACES_JOIN:
+		return places_join(limiter, state, now);
+	case PLACES_LEAVE:
+		return places_leave(limiter, state, now, slice);
+	default:
+		return places_end(limiter, state, now, slice, change);
+	}
 }
 
 /* 0: as good as new. The more worth keeping, the more; open connections before all else. */

@@ -34,7 +34,7 @@ static __always_inline void on_established(struct bpf_sock_ops *ctx)
 	struct bpf_sock *socket = ctx->sk;
 	struct stile_socket *note;
 	struct pkt pkt = {};
-	__u32 listener;
+	__u32 listener, flags;
 
 	if (!socket || (policy.netns && bpf_get_netns_cookie(ctx) != policy.netns))
 		return;
@@ -47,8 +47,26 @@ static __always_inline void on_established(struct bpf_sock_ops *ctx)
 		return;
 	note->opened = bpf_ktime_get_ns();
 	connection_enter(&pkt, listener, note);
-	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_STATE_CB_FLAG);
+	flags = BPF_SOCK_OPS_STATE_CB_FLAG;
+	if (BUCKET_MAY_HOLD && note->awaits)
+		flags |= BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG;
+	bpf_sock_ops_cb_flags_set(ctx, ctx->bpf_sock_ops_cb_flags | flags);
 	note->watched = 1;
+}
+
+/* A segment is about to be sent; the service's first byte may be in it. */
+static __always_inline void on_send(struct bpf_sock_ops *ctx)
+{
+	struct bpf_sock *socket = ctx->sk;
+	struct stile_socket *note;
+
+	if (!socket || ctx->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS || ctx->skb_len == 0)
+		return;
+	note = bpf_sk_storage_get(&stile_sockets, socket, NULL, 0);
+	if (note && note->awaits)
+		place_leave(note, true);
+	bpf_sock_ops_cb_flags_set(ctx,
+				  ctx->bpf_sock_ops_cb_flags & ~BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 }
 
 static __always_inline void on_close(struct bpf_sock_ops *ctx)
@@ -70,5 +88,7 @@ int stile_sockops(struct bpf_sock_ops *ctx)
 		on_established(ctx);
 	else if (ctx->op == BPF_SOCK_OPS_STATE_CB && ctx->args[1] == BPF_TCP_CLOSE)
 		on_close(ctx);
+	else if (BUCKET_MAY_HOLD && ctx->op == BPF_SOCK_OPS_HDR_OPT_LEN_CB)
+		on_send(ctx);
 	return 1;
 }

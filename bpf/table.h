@@ -367,7 +367,10 @@ static __always_inline void table_refund(const struct table_set *set,
 	if (!table_lock(set))
 		return;
 	way = table_find(set, &event->key);
-	for (try = 0; try < TABLE_TRIES && way < set->ways; try++) {
+	for (try = 0; try < TABLE_TRIES; try++) {
+		opaque(way); /* verifier: the register that is checked is the one that indexes */
+		if (way >= set->ways)
+			break;
 		state = load_once(set->state[way]);
 		if (__sync_val_compare_and_swap(&set->state[way], state,
 						bucket_refund(limiter, state)) != state)

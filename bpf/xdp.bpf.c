@@ -86,8 +86,11 @@ static __always_inline struct ruling judge_event(struct xdp_md *ctx, const struc
 		return judge_datagram(ctx, pkt, class);
 	hash = attempt_hash(pkt);
 	place = attempt_place(hash);
-	if (attempt_repeats(ctx, pkt, hash, place))
+	if (attempt_repeats(ctx, pkt, hash, place)) {
+		if (classify_has_places(class->listener))
+			place_touch(pkt);
 		return judge_pass(STILE_REASON_REPEATED);
+	}
 	ruling = charge_event(ctx, pkt, class, hash);
 	if (ruling.verdict == STILE_VERDICT_PASS)
 		attempt_remember(hash, place);

@@ -89,6 +89,9 @@ static int open_kept(const struct pins *pins, uint64_t generation, struct loader
 		  &kept->holders },
 		{ { "sockets", sizeof(__u32), sizeof(struct stile_socket) }, &kept->sockets },
 		{ { "refusals", sizeof(__u32), sizeof(__u64) }, &kept->refusals },
+		{ { "handshakes", sizeof(__u32), sizeof(struct stile_handshake_set) },
+		  &kept->handshakes },
+		{ { "evictions", 0, 0 }, &kept->evictions },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
@@ -130,6 +133,10 @@ int apply_previous_open_tables(const struct pins *pins, const struct policy *pol
 	if (policy->kernel.flow_sets != previous->policy.flow_sets) {
 		fd_release(&previous->kept.flows);
 		previous->kept.flows = -1;
+	}
+	if (policy->kernel.handshake_sets != previous->policy.handshake_sets) {
+		fd_release(&previous->kept.handshakes);
+		previous->kept.handshakes = -1;
 	}
 	if (policy->kernel.holders != previous->policy.holders) {
 		fd_release(&previous->kept.holders);
@@ -333,9 +340,10 @@ void apply_previous_release(struct apply_previous *previous)
 {
 	struct loader_kept *kept = &previous->kept;
 	int *const fds[] = {
-		&kept->packets,	 &kept->decisions, &kept->tables,      &kept->replies,
-		&kept->attempts, &kept->flows,	   &kept->budget,      &kept->holders,
-		&kept->sockets,	 &kept->recounts,  &kept->connections, &kept->refusals,
+		&kept->packets,	   &kept->decisions, &kept->tables,	 &kept->replies,
+		&kept->attempts,   &kept->flows,     &kept->budget,	 &kept->holders,
+		&kept->sockets,	   &kept->recounts,  &kept->connections, &kept->refusals,
+		&kept->handshakes, &kept->evictions,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)

@@ -82,17 +82,15 @@ struct config_listener {
 	struct config_ports *ports; /* none: every port */
 	size_t n_ports;
 	struct config_judges judges;
-	bool evicts;		   /* on_limit: evict-idle */
-	struct place evicts_place; /* of on_limit */
 	struct config_source *sources;
 	size_t n_sources;
-	uint64_t session_timeout;	    /* ns */
-	struct place session_timeout_place; /* line 0: not given */
+	uint64_t session_timeout;			  /* ns */
+	struct place session_timeout_place, evicts_place; /* line 0: not given */
 	struct config_queue queue;
 	struct config_level level;
 	enum stile_language language;
-	bool dns_refused;					  /* dns_answer: refused */
-	struct raw *raw;					  /* NULL: not given */
+	bool dns_refused, evicts; /* dns_answer: refused, on_limit: evict-idle */
+	struct raw *raw;	  /* NULL: not given */
 	struct place language_place, dns_answer_place, raw_place; /* line 0: not given */
 	unsigned int unsure;					  /* as above */
 };

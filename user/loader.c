@@ -34,7 +34,7 @@ struct loader_map {
 	struct bpf_map *map;
 };
 
-#define LOADER_MAPS 26
+#define LOADER_MAPS 28
 
 static void list_maps(const struct stile_bpf *skeleton, struct loader_map ret_maps[LOADER_MAPS])
 {
@@ -61,6 +61,8 @@ static void list_maps(const struct stile_bpf *skeleton, struct loader_map ret_ma
 		{ "recounts", skeleton->maps.stile_recounts },
 		{ "holders", skeleton->maps.stile_holders },
 		{ "sockets", skeleton->maps.stile_sockets },
+		{ "handshakes", skeleton->maps.stile_handshakes },
+		{ "evictions", skeleton->maps.stile_evictions },
 		{ "limiters", skeleton->maps.stile_limiters },
 		{ "datagrams", skeleton->maps.stile_datagrams },
 		{ "answers", skeleton->maps.stile_answers },
@@ -105,6 +107,8 @@ static int reuse_kept(struct stile_bpf *skeleton, const struct loader_kept *kept
 		{ skeleton->maps.stile_holders, kept->holders },
 		{ skeleton->maps.stile_sockets, kept->sockets },
 		{ skeleton->maps.stile_refusals, kept->refusals },
+		{ skeleton->maps.stile_handshakes, kept->handshakes },
+		{ skeleton->maps.stile_evictions, kept->evictions },
 	};
 	int error;
 
@@ -131,6 +135,7 @@ static int size_maps(struct stile_bpf *skeleton, const struct policy *policy)
 		{ skeleton->maps.stile_holders, policy->kernel.max_clients },
 		{ skeleton->maps.stile_datagrams, policy->n_datagrams },
 		{ skeleton->maps.stile_answers, policy->n_answers },
+		{ skeleton->maps.stile_handshakes, policy->kernel.handshake_sets },
 		{ skeleton->maps.stile_trusted, policy->n_trusted + LISTED_MAX },
 		{ skeleton->maps.stile_blocked, policy->n_blocked + LISTED_MAX },
 	};

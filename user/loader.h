@@ -17,8 +17,8 @@ struct loader;
 /* Maps that live on from one load to the next; -1: make a new one. Borrowed. */
 struct loader_kept {
 	int packets, decisions, tables, replies, attempts, budget, refusals;
-	int connections, recounts, sockets;
-	int flows;			  /* where there are as many sets of them */
+	int connections, recounts, sockets, evictions;
+	int flows, handshakes;		  /* where there are as many sets of them */
 	int holders;			  /* where they have kept their serial */
 	int limiters[STILE_LIMITERS_MAX]; /* bucket tables, by slot, where policy->tables says so */
 };

@@ -110,6 +110,8 @@ static bool occurs(size_t verdict, size_t reason)
 	case STILE_REASON_EXT_HEADER:
 	case STILE_REASON_MALFORMED:
 	case STILE_REASON_VLAN_TAGS:
+	case STILE_REASON_WAITING:
+	case STILE_REASON_EVICTING:
 		return verdict == STILE_VERDICT_DROP;
 	case STILE_REASON_LIMITED:
 	case STILE_REASON_HELD:

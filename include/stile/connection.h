@@ -59,7 +59,11 @@ struct stile_socket {
 	__u8 seeded;	  /* 1: it was open before it could be counted */
 	__u8 watched;	  /* 1: its end will be told */
 	__u32 pass;	  /* of stile_seed, that wrote it last */
+	__u32 generation; /* of the policy in which it got its places; 0: it has none */
+	__u8 places[5];	  /* slots of limiters that it has a place of; 0: none */
+	__u8 awaits;	  /* 1: the service has yet to send its first byte */
+	__u8 reserved[6];
 };
-_Static_assert(sizeof(struct stile_socket) == 40, "struct stile_socket");
+_Static_assert(sizeof(struct stile_socket) == 56, "struct stile_socket");
 
 #endif /* STILE_CONNECTION_H */

@@ -40,7 +40,9 @@
 	X(MALFORMED, "malformed", "a TCP or UDP header that says what cannot be")                  \
 	X(VLAN_TAGS, "vlan_tags", "more VLAN tags than two")                                       \
 	X(ACCEPT_QUEUE, "accept_queue", "the service's accept queue has no room for this client")  \
-	X(BUSY, "busy", "a refused client's segment, to whom Stile speaks in its own language")
+	X(BUSY, "busy", "a refused client's segment, to whom Stile speaks in its own language")    \
+	X(WAITING, "waiting", "over a limit, and waiting for a place (queue)")                     \
+	X(EVICTING, "evicting", "over a limit, and an idle connection of its client is closed")
 
 /* What one limiter says of one event. */
 #define STILE_DECISIONS(X)                                                                         \

@@ -51,6 +51,66 @@ void sockets_open(const struct live *live, struct sockets *sockets, const char *
 	CHECK_EQ("connections are established", opened, n);
 }
 
+/* Of those begun, which have come to an end: the established are kept, the others closed. */
+static unsigned int reap(struct sockets *sockets, struct pollfd *polled, unsigned int *n)
+{
+	unsigned int established = 0, left = 0;
+
+	for (unsigned int i = 0; i < *n; i++) {
+		int error = -1;
+		socklen_t size = sizeof(error);
+
+		if (!polled[i].revents) {
+			polled[left++] = polled[i];
+			continue;
+		}
+		(void)getsockopt(polled[i].fd, SOL_SOCKET, SO_ERROR, &error, &size);
+		if (error) {
+			(void)close(polled[i].fd);
+			continue;
+		}
+		sockets->fds[sockets->n++] = polled[i].fd;
+		established++;
+	}
+	*n = left;
+	return established;
+}
+
+static unsigned int begin_burst(struct pollfd *polled, const struct burst *burst)
+{
+	struct endpoint source, target;
+	unsigned int n = 0;
+
+	(void)endpoint_parse_address(burst->from, &source);
+	(void)endpoint_parse(burst->to, &target);
+	while (n < burst->n) {
+		int fd = endpoint_socket(&target, &source, SOCK_STREAM | SOCK_NONBLOCK);
+
+		if (fd < 0)
+			break;
+		(void)connect(fd, (const struct sockaddr *)&target.address, target.length);
+		polled[n++] = (struct pollfd){ .fd = fd, .events = POLLOUT };
+	}
+	return n;
+}
+
+unsigned int sockets_burst(const struct live *live, struct sockets *sockets,
+			   const struct burst *burst)
+{
+	struct pollfd polled[SOCKETS_MAX];
+	unsigned int n, established = 0;
+
+	live_enter(live, LIVE_CLIENT);
+	n = begin_burst(polled, burst);
+	live_leave(live);
+	CHECK_EQ("connections are begun", n, burst->n);
+	while (n && poll(polled, n, burst->quiet_ms) > 0)
+		established += reap(sockets, polled, &n);
+	for (unsigned int i = 0; i < n; i++)
+		(void)close(polled[i].fd);
+	return established;
+}
+
 static void end(struct sockets *sockets, unsigned int n, bool reset)
 {
 	const struct linger now = { .l_onoff = 1 };

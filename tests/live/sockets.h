@@ -18,6 +18,18 @@ struct sockets {
 void sockets_open(const struct live *live, struct sockets *sockets, const char *from,
 		  const char *to, unsigned int n);
 
+/*
+ * Begins @n at once, waits until each is established, refused, or silent for @quiet_ms after the
+ * others, and keeps those that are established. The number of them.
+ */
+struct burst {
+	const char *from, *to;
+	unsigned int n;
+	int quiet_ms;
+};
+unsigned int sockets_burst(const struct live *live, struct sockets *sockets,
+			   const struct burst *burst);
+
 /* Ends the @n that were opened first, or all: with a FIN, or with a RST. */
 void sockets_close(struct sockets *sockets, unsigned int n);
 void sockets_reset(struct sockets *sockets, unsigned int n);

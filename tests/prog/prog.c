@@ -83,6 +83,8 @@ static void keep(const struct prog *prog, const struct policy *next, struct load
 	ret_kept->refusals = prog_map(prog, "refusals");
 	if (prog->policy.kernel.flow_sets == next->kernel.flow_sets)
 		ret_kept->flows = prog_map(prog, "flows");
+	if (prog->policy.kernel.handshake_sets == next->kernel.handshake_sets)
+		ret_kept->handshakes = prog_map(prog, "handshakes");
 	for (size_t slot = 0; slot < STILE_LIMITERS_MAX; slot++) {
 		if (!*next->kernel.limiters[slot].name)
 			continue;

@@ -20,6 +20,8 @@ enum port {
 	PORT_LOST = 86,
 	PORT_QUEUED = 87,
 	PORT_TALKING = 88,
+	PORT_WAITING = 89,
+	PORT_EVICTING = 90,
 	PORT_ECHO = 7,
 };
 
@@ -33,6 +35,8 @@ static const char config[] =
 	"  crowded: {limit: 1000, window: 1h, max_keys: 1, max_keys_action: reject}\n"
 	"  lost: {limit: 1, window: 1h}\n"
 	"  talking: {keys: [], limit: 1, window: 1h}\n"
+	"  waiting: {keys: [], algorithm: concurrency, limit: 1, queue: 99}\n"
+	"  evicting: {keys: [], algorithm: concurrency, limit: 1}\n"
 	"  session: {keys: [], limit: 1, window: 1h, unit: sessions}\n"
 	"  session-six: {keys: [], limit: 1, window: 1h, unit: sessions}\n"
 	"listeners:\n"
@@ -44,6 +48,9 @@ static const char config[] =
 	"  lost: {protocol: tcp, ports: [86], rate_limiter_name: lost}\n"
 	"  queued: {protocol: tcp, ports: [87], accept_queue_limit: 80%}\n"
 	"  talking: {protocol: tcp, ports: [88], app_protocol: http, rate_limiter_name: talking}\n"
+	"  waiting: {protocol: tcp, ports: [89], rate_limiter_name: waiting}\n"
+	"  evicting: {protocol: tcp, ports: [90], rate_limiter_name: evicting, "
+	"on_limit: evict-idle}\n"
 	"  echo: {protocol: udp, ports: [7], rate_limiter_name: session}\n"
 	"  echo-six: {protocol: udp, addresses: ['" SERVER_ONE_V6 "'], ports: [7], "
 	"rate_limiter_name: session-six}\n";
@@ -215,6 +222,16 @@ static const struct row {
 		.want = "drop held",
 		.spec = { .protocol = IPPROTO_UDP, .dport = PORT_ECHO, .sport = 2 },
 	},
+	[STILE_REASON_WAITING] = {
+		.what = "a SYN waits for the one place there is",
+		.want = "drop waiting",
+		.spec = { .dport = PORT_WAITING },
+	},
+	[STILE_REASON_EVICTING] = {
+		.what = "a SYN is to come again when a connection of its client is closed",
+		.want = "drop evicting evicting/evicting=limited",
+		.spec = { .dport = PORT_EVICTING },
+	},
 	[STILE_REASON_ACCEPT_QUEUE] = {
 		.what = "a SYN that the accept queue has no room for is reset",
 		.want = "reply accept_queue reset",
@@ -256,6 +273,25 @@ static void open_sessions(void)
 			 i < 2);
 }
 
+/* The clients of both families hold a connection, and another one has the only place. */
+static void hold_places(void)
+{
+	struct stile_holder_key key = { .listener = 0 };
+	const struct stile_holder holder = { 1 };
+	int map = prog_map(&world.prog, "holders");
+
+	(void)prog_send(&world.prog, &(struct pkt_spec){ .dport = PORT_WAITING, .sport = 1 });
+	(void)prog_send(&world.prog, &(struct pkt_spec){ .dport = PORT_EVICTING, .sport = 1 });
+	for (int i = 1; i < STILE_LISTENERS_MAX; i++)
+		if (strcmp(world.prog.policy.kernel.listeners[i].name, "evicting") == 0)
+			key.listener = world.prog.policy.kernel.listeners[i].serial;
+	CHECK_EQ("an address", prefix_parse_address(CLIENT_ONE, key.address), 0);
+	CHECK_EQ("it holds one", bpf_map_update_elem(map, &key, &holder, BPF_ANY), 0);
+	CHECK_EQ("an address", prefix_parse_address(CLIENT_ONE_V6, key.address), 0);
+	memset(key.address + 8, 0, 8);
+	CHECK_EQ("it holds one", bpf_map_update_elem(map, &key, &holder, BPF_ANY), 0);
+}
+
 static bool prepare(void)
 {
 	uint32_t lost;
@@ -268,6 +304,7 @@ static bool prepare(void)
 	(void)prog_send(&world.prog, &(struct pkt_spec){ .dport = PORT_ONE });
 	(void)prog_send(&world.prog, &(struct pkt_spec){ .dport = PORT_COUNTING });
 	(void)prog_send(&world.prog, &(struct pkt_spec){ .dport = PORT_TALKING });
+	hold_places();
 	fill_crowded();
 	open_sessions();
 	CHECK_EQ("an accept queue is full", connection_crowd(&world.crowd, PORT_QUEUED), 0);

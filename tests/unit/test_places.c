@@ -85,7 +85,7 @@ static void test_end(void)
 		const char *what;
 		__u64 state;
 		__u32 slice;
-		enum places_end end;
+		enum places_change end;
 		__u64 want;
 	} rows[] = {
 		{ "a handshake that died gives its place back", STATE(5, 0, 0, 2, 3), 5,
@@ -210,7 +210,7 @@ static void begin(struct walk *walk, struct holder *holder)
 
 static void go_on(struct walk *walk, struct holder *holder)
 {
-	enum places_end end = random_below(&walk->random, 3);
+	enum places_change end = random_below(&walk->random, 3);
 
 	walk->state = places_end(&walk->limiter, walk->state, walk->now,
 				 holder->slice & (PLACES_SLICES - 1), end);
