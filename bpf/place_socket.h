@@ -82,7 +82,7 @@ static __always_inline void place_count(const struct pkt *pkt, __u32 listener,
 	struct pkt_class class = {};
 	__u32 i, slot;
 
-	if (!policy.enabled || !classify_judges(pkt, listener, 0, &class) ||
+	if (!policy.enabled || !classify_judges(pkt, listener, &class) ||
 	    classify_trusted(&pkt->source))
 		return;
 	for (i = 0; i < STILE_JUDGES_MAX; i++) {

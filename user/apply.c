@@ -121,6 +121,7 @@ static int compile(struct apply *apply)
 		return report_load(apply, "measure the clock", error);
 	(void)clock_gettime(CLOCK_BOOTTIME, &since); /* cannot fail: the clock exists */
 	find_queue(apply, &machine);
+	machine.handshake = apply_handshake_life();
 	machine.since = (uint64_t)since.tv_sec * 1000000000 + (uint64_t)since.tv_nsec;
 	return policy_compile(&apply->config, previous->found ? &previous->policy : NULL, &machine,
 			      apply->diag, &apply->policy);

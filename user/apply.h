@@ -50,6 +50,15 @@ bool apply_is_attached(const struct pins *pins, const char *ifname);
 int apply_heartbeat(const struct pins *pins);
 
 /*
+ * Gives places back that handshakes held which came to nothing, as this network namespace has them.
+ * 0 or negative errno.
+ */
+int apply_sweep(const struct pins *pins);
+
+/* ns that a handshake lives at most, in this network namespace. */
+uint64_t apply_handshake_life(void);
+
+/*
  * Notes the service levels for whoever reads what is pinned: those of @levels, by listener slot,
  * whose time is not 0. 0 or negative errno, as above.
  */

@@ -185,6 +185,8 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 		result = lists_expire(run->pins);
 	if (result >= 0)
 		result = run_levels_step(run, false);
+	if (result >= 0)
+		result = apply_sweep(run->pins);
 	/* Not at once: reloads may be waiting that were asked for before. */
 	run->detached = run->detached || (result == -ENOENT && run->lists_error == -ENOENT);
 	if (result >= 0 || result == run->lists_error)

@@ -45,10 +45,9 @@ struct config_interface {
 struct config_limiter {
 	struct config_name name;
 	enum stile_algorithm algorithm;
-	uint64_t limit;	 /* events per window; 0: not given, an error of policy.h */
-	uint64_t window; /* ns */
-	uint64_t burst;	 /* tokens; 0: not given, = limit */
-	uint64_t queue;
+	uint64_t limit;	       /* events per window; 0: not given, an error of policy.h */
+	uint64_t window;       /* ns */
+	uint64_t burst, queue; /* tokens; 0: not given, = limit; SYNs that may wait */
 	struct place limit_place, window_place, burst_place, queue_place, ipv6_prefix_place,
 		unit_place, response_place; /* line 0: not given */
 	bool keyed, has_unit;		    /* keyed is false: keys: [] */

@@ -162,6 +162,8 @@ static int choose_programs(struct stile_bpf *skeleton, const struct policy *poli
 		error = bpf_program__set_autoload(skeleton->progs.stile_correct, false);
 	if (error == 0 && (!policy->kernel.connections || !loader_btf_is_there()))
 		error = bpf_program__set_autoload(skeleton->progs.stile_seed, false);
+	if (error == 0 && !policy->kernel.handshake_sets)
+		error = bpf_program__set_autoload(skeleton->progs.stile_sweep, false);
 	return error;
 }
 
@@ -310,6 +312,7 @@ static int each_program(const struct loader *loader,
 		{ "sockops", skeleton->progs.stile_sockops },
 		{ "seed", skeleton->progs.stile_seed },
 		{ "correct", skeleton->progs.stile_correct },
+		{ "sweep", skeleton->progs.stile_sweep },
 		{ "xdp", skeleton->progs.stile_xdp },
 	};
 	int result = 0;

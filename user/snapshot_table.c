@@ -68,7 +68,12 @@ static uint64_t divide_up(uint64_t dividend, uint64_t divisor)
 static uint64_t used(const struct stile_limiter *limiter, uint64_t state, uint64_t clock)
 {
 	struct bucket_window window;
+	struct places places;
 
+	if (limiter->algorithm == STILE_ALGORITHM_CONCURRENCY) {
+		places = places_read(limiter, state, clock);
+		return places_held(&places);
+	}
 	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET)
 		return divide_up(bucket_debt(limiter, state, clock), limiter->token);
 	window = bucket_window(limiter, state, clock);

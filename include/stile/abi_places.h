@@ -6,6 +6,7 @@
 #include "abi.h"
 
 #define STILE_QUEUE_MAX 1023   /* SYNs that may wait for a place of one bucket */
+#define STILE_SWEEP_SETS 1024  /* of handshakes that stile_sweep looks at in one run */
 #define STILE_HANDSHAKE_WAYS 4 /* handshakes of a set */
 
 /* Bits: what a listener has to do with places. */

@@ -4,10 +4,12 @@
  * free again when the slices have turned, which takes no more than the clock.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include <bpf/bpf.h>
 
 #include "check.h"
+#include "loader.h"
 #include "prog.h"
 
 #define SLICE (68 * NSEC_PER_SEC)
@@ -163,7 +165,58 @@ static void test_evict(void)
 		     "drop evicting web/l=limited");
 }
 
+static int find_sweep(const char *name, int fd, void *context)
+{
+	if (strcmp(name, "sweep") == 0)
+		*(int *)context = fd;
+	return 0;
+}
+
+/* One run is enough: it begins at the set that it is told, and these are in any. */
+static void sweep(const struct prog *prog)
+{
+	union {
+		uint32_t first;
+		char bytes[60];
+	} frame = { .bytes = { 0 } };
+	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = &frame, .data_size_in = sizeof(frame));
+	int fd = -1;
+
+	(void)loader_each(prog->loader, find_sweep, &fd);
+	for (; frame.first < prog->policy.kernel.handshake_sets; frame.first += STILE_SWEEP_SETS)
+		CHECK_EQ("the sweep runs", bpf_prog_test_run_opts(fd, &options), 0);
+}
+
+/* No socket ever comes of these SYNs. */
+static void test_sweep(void)
+{
+	autoprog struct prog prog = {};
+	const uint64_t now = PROG_NOW / SLICE * SLICE;
+
+	if (!begin(&prog, "limit: 2, queue: 1", "rate_limiter_name: l"))
+		return;
+	CHECK_STR_EQ("a place", send_from(&prog, CLIENT_ONE, 1000), ALLOWED);
+	CHECK_STR_EQ("and another", send_from(&prog, CLIENT_ONE, 1001), ALLOWED);
+	CHECK_STR_EQ("one waits", send_from(&prog, CLIENT_ONE, 1002), WAITING);
+	sweep(&prog);
+	CHECK_STR_EQ("a socket may come yet", send_from(&prog, CLIENT_ONE, 1003), LIMITED);
+	if (!prog_move(&prog, now + NSEC_PER_SEC + NSEC_PER_SEC / 2))
+		return;
+	CHECK_STR_EQ("one is asked for again", send_from(&prog, CLIENT_ONE, 1001), REPEATED);
+	sweep(&prog);
+	CHECK_STR_EQ("one is given back, for who waits", send_from(&prog, CLIENT_ONE, 1003),
+		     LIMITED);
+	if (!prog_move(&prog, now + 4 * NSEC_PER_SEC))
+		return;
+	sweep(&prog);
+	CHECK_STR_EQ("both are, and who waited has given up", send_from(&prog, CLIENT_ONE, 1003),
+		     ALLOWED);
+	CHECK_STR_EQ("both", send_from(&prog, CLIENT_ONE, 1004), ALLOWED);
+	CHECK_STR_EQ("and no more", send_from(&prog, CLIENT_ONE, 1005), WAITING);
+}
+
 CHECK_SUITE(places, { "as many as the limit, until they are dead", test_limit },
 	    { "who waits", test_queue }, { "whose turn it is", test_turn },
+	    { "handshakes that come to nothing", test_sweep },
 	    { "beside other limiters", test_several }, { "action count", test_count },
 	    { "on_limit: evict-idle", test_evict });
