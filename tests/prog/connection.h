@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A TCP connection of this host with itself, for the program to find its socket. */
-#ifndef STILE_CONNECTION_H
-#define STILE_CONNECTION_H
+#ifndef STILE_PROG_CONNECTION_H
+#define STILE_PROG_CONNECTION_H
 
 #include <stdbool.h>
 
@@ -35,4 +35,4 @@ void connection_close(struct connection *connection);
 /* A SYN that asks for just this connection. */
 struct pkt_spec connection_syn(const struct connection *connection, uint32_t sequence);
 
-#endif /* STILE_CONNECTION_H */
+#endif /* STILE_PROG_CONNECTION_H */
