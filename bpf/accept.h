@@ -34,15 +34,10 @@ static __always_inline bool accept_read(struct xdp_md *ctx, const struct pkt *pk
 	if (listening) {
 		ret_queue->length = accept_field(listening, policy.queue_length);
 		ret_queue->backlog = accept_field(listening, policy.queue_backlog);
+		ret_queue->young = accept_field(listening, policy.queue_young);
 	}
 	bpf_sk_release(socket);
 	return listening;
-}
-
-/* The client as it is weighed: an IPv4 address or an IPv6 /64, as one word. */
-static __always_inline __u64 accept_client(const struct pkt *pkt)
-{
-	return pkt->ipv4 ? pkt->source.word[1] : pkt->source.word[0];
 }
 
 /*
@@ -52,7 +47,7 @@ static __always_inline __u64 accept_client(const struct pkt *pkt)
 static __always_inline __u32 accept_ask(const struct pkt *pkt, __u32 listener)
 {
 	__u64 now = bpf_jiffies64() * policy.tick + policy.tick_base;
-	__u64 hash = queue_hash((const __u64 *)policy.seed, accept_client(pkt), listener);
+	__u64 hash = queue_hash((const __u64 *)policy.seed, queue_client(&pkt->source), listener);
 	__u64 tag = queue_tag(hash), word, least = ~0ULL;
 	__u32 set = queue_set(hash), way, victim = 0;
 	struct stile_asking *asking = bpf_map_lookup_elem(&stile_asking, &set);
@@ -61,7 +56,7 @@ static __always_inline __u32 accept_ask(const struct pkt *pkt, __u32 listener)
 		return 0;
 	for (way = 0; way < STILE_ASKING_WAYS; way++) {
 		word = load_once(asking->word[way]);
-		if ((word & 0xffffULL << 48) == tag) {
+		if (queue_is_of(word, tag)) {
 			store_once(asking->word[way], queue_ask(word, tag, now));
 			return queue_asked(word, now);
 		}
@@ -85,9 +80,10 @@ __attribute__((noinline)) int accept_sheds(struct xdp_md *ctx, const struct pkt 
 
 	if (!policy.accept_limits || !pkt || !accept_read(ctx, pkt, &queue))
 		return false;
-	if (queue.length < queue_threshold(&queue, limits->accept_limit, limits->accept_percent))
-		return false;
 	weight = accept_ask(pkt, listener);
+	if (queue_length_to(&queue, weight) <
+	    queue_threshold(&queue, limits->accept_limit, limits->accept_percent))
+		return false;
 	if (policy.connections)
 		weight += connection_held(listener, &pkt->source);
 	return !queue_has_room(&queue, weight);

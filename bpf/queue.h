@@ -21,6 +21,7 @@
 #include <stile/abi.h>
 
 #include "compiler.h"
+#include "key.h"
 
 #define QUEUE_SHIFT 29 /* a half is 2^29 ns, some 0.54 s */
 #define QUEUE_COUNT_MAX 0xffffU
@@ -28,6 +29,7 @@
 /* An accept queue as the kernel keeps it; it takes backlog + 1 connections. */
 struct queue_state {
 	__u32 length, backlog;
+	__u32 young; /* handshakes in flight whose SYN-ACK was sent once */
 };
 
 /* From how many on it is over the limit: never later than when it is full. */
@@ -41,11 +43,26 @@ static __always_inline __u32 queue_threshold(const struct queue_state *queue, __
 	return limit < places ? limit : places;
 }
 
+/*
+ * How long the queue is to a client that has asked so often: its own handshakes in flight count as
+ * if they waited already, and nobody else's, which may be forged.
+ */
+static __always_inline __u64 queue_length_to(const struct queue_state *queue, __u64 asked)
+{
+	return (__u64)queue->length + (asked < queue->young ? asked : queue->young);
+}
+
 /* Whether a client of that weight is let in though the queue is over its limit. */
 static __always_inline bool queue_has_room(const struct queue_state *queue, __u64 weight)
 {
 	return queue->length <= queue->backlog &&
 	       weight < (__u64)queue->backlog + 1 - queue->length;
+}
+
+/* The client as it is weighed: an IPv4 address or an IPv6 /64, as one word. */
+static __always_inline __u64 queue_client(const struct address *source)
+{
+	return address_is_ipv4(source) ? source->word[1] : source->word[0];
 }
 
 /* Where a client's SYNs at @listener are counted: the set by its highest bits, the tag below. */
@@ -65,6 +82,11 @@ static __always_inline __u64 queue_tag(__u64 hash)
 	return (hash << STILE_ASKING_BITS | 1ULL << 48) & 0xffffULL << 48; /* never 0 */
 }
 
+static __always_inline bool queue_is_of(__u64 word, __u64 tag)
+{
+	return (word & 0xffffULL << 48) == tag;
+}
+
 /* SYNs of the word's client within the last half to whole span of two halves. */
 static __always_inline __u32 queue_asked(__u64 word, __u64 now)
 {
@@ -81,7 +103,7 @@ static __always_inline __u64 queue_ask(__u64 word, __u64 tag, __u64 now)
 	__u16 half = now >> QUEUE_SHIFT, age = half - (word >> 32);
 	__u64 count = word & QUEUE_COUNT_MAX, before = word >> 16 & QUEUE_COUNT_MAX;
 
-	if ((word & 0xffffULL << 48) != tag || age > 1)
+	if (!queue_is_of(word, tag) || age > 1)
 		before = count = 0;
 	else if (age == 1) {
 		before = count;

@@ -103,9 +103,10 @@ static void find_queue(const struct apply *apply, struct policy_machine *machine
 	if (apply->previous.found && previous->queue_backlog) {
 		machine->queue_length = previous->queue_length;
 		machine->queue_backlog = previous->queue_backlog;
+		machine->queue_young = previous->queue_young;
 	} else if (wanted) {
 		/* What it could not find stays 0, and is warned of by the policy. */
-		(void)loader_find_queue(&machine->queue_length, &machine->queue_backlog);
+		(void)loader_find_queue(machine);
 	}
 }
 

@@ -131,6 +131,19 @@ static void add_open(const struct explain_subject *subject, struct table_print *
 	table_print_cell(table, "connections that it holds there now");
 }
 
+static void add_queue(const struct snapshot_queue_look *queue, struct table_print *table)
+{
+	if (!queue->looked)
+		return;
+	table_print_cell(table, "  accept queue");
+	table_print_cell(table, "%s", queue->sheds ? "no room" : "room");
+	table_print_cell(table,
+			 "%" PRIu32 " of %" PRIu32 " wait, sheds from %" PRIu32
+			 "; the client holds %" PRIu64 " and asked %" PRIu64 " times of late",
+			 queue->length, queue->backlog, queue->sheds_from, queue->held,
+			 queue->asked);
+}
+
 static void add_verdict(const struct snapshot_verdict *verdict, struct table_print *table)
 {
 	char wait[PHRASE_SIZE];
@@ -162,6 +175,7 @@ int explain_print(const struct explain_subject *subject, const struct snapshot_v
 	for (unsigned int i = 0; i < verdict->n_judges; i++)
 		add_judgement(subject, &verdict->judges[i], &table);
 	add_open(subject, &table);
+	add_queue(&verdict->queue, &table);
 	add_verdict(verdict, &table);
 	print_subject(subject, out);
 	r = table_print_write(&table, out);
@@ -233,6 +247,16 @@ static json_t *retry_after_json(const struct snapshot_verdict *verdict)
 	return verdict->wait ? json_integer((json_int_t)seconds) : json_null();
 }
 
+static json_t *queue_json(const struct snapshot_queue_look *queue)
+{
+	if (!queue->looked)
+		return json_null();
+	return json_pack("{sI, sI, sI, sI, sI, sb}", "length", (json_int_t)queue->length, "backlog",
+			 (json_int_t)queue->backlog, "sheds_from", (json_int_t)queue->sheds_from,
+			 "held", (json_int_t)queue->held, "asked", (json_int_t)queue->asked,
+			 "sheds", queue->sheds);
+}
+
 json_t *explain_json(const struct explain_subject *subject, const struct snapshot_verdict *verdict)
 {
 	const struct stile_listener *listener =
@@ -242,7 +266,7 @@ json_t *explain_json(const struct explain_subject *subject, const struct snapsho
 								    : NULL;
 
 	return json_pack(
-		"{ss, ss, ss, so, ss, ss, ss?, so, so, so, so, so, so, so, so, so}", "listener",
+		"{ss, ss, ss, so, ss, ss, ss?, so, so, so, so, so, so, so, so, so, so}", "listener",
 		listener->name, "protocol", policy_protocol_names[listener->protocol], "event",
 		event_of(subject, verdict), "interfaces", interfaces_json(subject), "verdict",
 		labels_verdict[verdict->verdict], "reason", labels_reason[verdict->reason], "reply",
@@ -255,5 +279,6 @@ json_t *explain_json(const struct explain_subject *subject, const struct snapsho
 		"retry_after", retry_after_json(verdict), "open",
 		snapshot_counts_connections(subject->snapshot, subject->listener)
 			? json_integer((json_int_t)subject->open)
-			: json_null());
+			: json_null(),
+		"accept_queue", queue_json(&verdict->queue));
 }

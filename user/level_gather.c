@@ -40,7 +40,7 @@ static void gather_queue(const struct snapshot *snapshot, uint32_t slot, struct 
 {
 	const struct stile_listener *listener = &snapshot->policy.listeners[slot];
 	const struct snapshot_queue *queue = &snapshot->queues[slot];
-	const struct queue_state fullest = { queue->fullest_length, queue->fullest_backlog };
+	const struct queue_state fullest = { queue->fullest_length, queue->fullest_backlog, 0 };
 
 	if (!snapshot->has_queues || listener->protocol != STILE_PROTOCOL_TCP)
 		return;

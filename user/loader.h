@@ -60,6 +60,6 @@ int loader_attach_cgroup(int program, int directory, int *ret_link);
 int loader_measure_clock(uint64_t *ret_tick, uint64_t *ret_tick_base);
 
 /* The same for its accept queues: -errno where the kernel tells no types. */
-int loader_find_queue(uint32_t *ret_length, uint32_t *ret_backlog);
+int loader_find_queue(struct policy_machine *machine);
 
 #endif /* STILE_LOADER_H */

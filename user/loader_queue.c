@@ -37,21 +37,28 @@ static int find_member(const struct btf *btf, __u32 id, const char *name, int de
 	return -ENOENT;
 }
 
-int loader_find_queue(uint32_t *ret_length, uint32_t *ret_backlog)
+static int find(const struct btf *btf, const char *type, const char *name)
+{
+	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
+
+	return id < 0 ? id : find_member(btf, (__u32)id, name, 0);
+}
+
+int loader_find_queue(struct policy_machine *machine)
 {
 	struct btf *btf __attribute__((cleanup(btf_release))) = btf__load_vmlinux_btf();
-	int id, length, backlog;
+	int length, backlog, queue, young;
 
 	if (!btf)
 		return -errno;
-	id = btf__find_by_name_kind(btf, "sock", BTF_KIND_STRUCT);
-	if (id < 0)
-		return id;
-	length = find_member(btf, (__u32)id, "sk_ack_backlog", 0);
-	backlog = find_member(btf, (__u32)id, "sk_max_ack_backlog", 0);
-	if (length < 0 || backlog < 0)
+	length = find(btf, "sock", "sk_ack_backlog");
+	backlog = find(btf, "sock", "sk_max_ack_backlog");
+	queue = find(btf, "inet_connection_sock", "icsk_accept_queue");
+	young = find(btf, "request_sock_queue", "young");
+	if (length < 0 || backlog < 0 || queue < 0 || young < 0)
 		return -ENOENT;
-	*ret_length = (uint32_t)length;
-	*ret_backlog = (uint32_t)backlog;
+	machine->queue_length = (uint32_t)length;
+	machine->queue_backlog = (uint32_t)backlog;
+	machine->queue_young = (uint32_t)(queue + young);
 	return 0;
 }

@@ -44,6 +44,7 @@ void policy_build_queues(struct policy_build *build)
 {
 	build->policy->kernel.queue_length = build->machine->queue_length;
 	build->policy->kernel.queue_backlog = build->machine->queue_backlog;
+	build->policy->kernel.queue_young = build->machine->queue_young;
 	for (size_t i = 0; i < build->config->n_listeners; i++)
 		build_listener(build, i);
 }

@@ -122,6 +122,7 @@ struct snapshot_verdict {
 	unsigned int n_judges;
 	struct snapshot_judgement judges[STILE_JUDGES_MAX + 1]; /* the interface's is the first */
 	int refused_by;						/* which of the judges; -1: none */
+	struct snapshot_queue_look queue;
 	/* ns until it would be admitted; 0: now, never, or when there is room: nobody can tell */
 	uint64_t wait;
 };

@@ -11,6 +11,7 @@
 
 #include "../bpf/judge.h"
 #include "snapshot.h"
+#include "snapshot_explain_queue.h"
 #include "snapshot_maps.h"
 #include "snapshot_table.h"
 #include "util.h"
@@ -302,6 +303,13 @@ static void conclude(const struct question *question, struct snapshot_verdict *v
 	struct pkt pkt = event_packet(question);
 
 	verdict->refused_by = find_refusal(verdict, policy);
+	if (verdict->refused_by < 0 && verdict->queue.sheds) {
+		rule(verdict,
+		     snapshot_is_unattended(question->snapshot)
+			     ? judge_pass(STILE_REASON_COUNTED)
+			     : judge_refusal(&pkt, STILE_ACTION_REJECT, STILE_REASON_ACCEPT_QUEUE));
+		return;
+	}
 	if (verdict->refused_by < 0) {
 		rule(verdict, judge_pass(pass_reason(verdict)));
 		return;
@@ -353,6 +361,9 @@ static int answer(const struct question *question, struct snapshot_verdict *verd
 		return 0;
 	}
 	r = judge_all(question, judges, verdict);
+	if (r == 0)
+		r = snapshot_explain_queue(question->pins, question->snapshot, question->event,
+					   &verdict->queue);
 	if (r == 0)
 		conclude(question, verdict); /* 6 */
 	return r;

@@ -10,7 +10,7 @@
 /* From how many on the fullest socket's queue is over its limit. */
 static uint32_t threshold(const struct stile_listener *listener, const struct snapshot_queue *queue)
 {
-	const struct queue_state state = { queue->fullest_length, queue->fullest_backlog };
+	const struct queue_state state = { .backlog = queue->fullest_backlog };
 
 	return queue_threshold(&state, listener->accept_limit, listener->accept_percent);
 }

@@ -193,10 +193,9 @@ struct stile_policy {
 	__u32 max_clients; /* entries of stile_holders */
 	__u8 connections;  /* 1: open connections are counted */
 	__u8 reserved_too[3];
-	/* Where in the kernel's struct sock an accept queue's length and backlog are. */
-	__u32 queue_length, queue_backlog;
+	/* Where in the kernel's socket an accept queue's length, backlog and handshakes are. */
+	__u32 queue_length, queue_backlog, queue_young;
 	__u32 handshake_sets; /* of stile_handshakes; 0: no limiter counts places */
-	__u32 reserved_more;
 	struct stile_budget budget;
 	struct stile_interface interfaces[STILE_INTERFACES_MAX];
 	struct stile_limiter limiters[STILE_LIMITERS_MAX];

@@ -90,7 +90,7 @@ int load_config(const char *config, const struct load *previous, struct load *re
 
 	result = loader_measure_clock(&machine.tick, &machine.tick_base);
 	if (result == 0)
-		result = loader_find_queue(&machine.queue_length, &machine.queue_backlog);
+		result = loader_find_queue(&machine);
 	if (result == 0)
 		result = compile(config, previous ? &previous->policy.kernel : NULL, &machine,
 				 &load.policy);

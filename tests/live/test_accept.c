@@ -189,6 +189,15 @@ static unsigned int storm(struct world *world, unsigned int n)
 	return in;
 }
 
+static void check_explained(const struct live *live, const char *client, const char *want)
+{
+	json_t *explained = live_json(live, "explain %s --listener slow", client);
+	json_t *first = json_array_get(json_object_get(explained, "explanations"), 0);
+
+	CHECK_STR_EQ("explain says so", json_string_value(json_object_get(first, "reason")), want);
+	json_decref(explained);
+}
+
 static void test_with(void)
 {
 	autolive struct live live;
@@ -211,6 +220,8 @@ static void test_with(void)
 	CHECK("who is served when those before it are", world.served - before <= THRESHOLD + 1);
 	CHECK_EQ("once", world.served_light, 1);
 	printf("accept-with: a light client served after %u others\n", world.served - before - 1);
+	check_explained(&live, HEAVY, "accept_queue");
+	check_explained(&live, CLIENT_TWO, "unlimited");
 	CHECK("status tells of the queue", live_metric_now(&live, "stile_accept_queue_length",
 							   "listener=\"slow\"") == queued(&world));
 	CHECK("and metrics of who was shed",

@@ -128,12 +128,13 @@ static int load(struct prog *prog, const char *text, const struct policy_machine
 /* The same for every load of a boot. */
 static void find_queue(struct policy_machine *machine)
 {
-	static uint32_t length, backlog;
+	static struct policy_machine found;
 
-	if (!backlog)
-		CHECK_EQ("accept queues are found", loader_find_queue(&length, &backlog), 0);
-	machine->queue_length = length;
-	machine->queue_backlog = backlog;
+	if (!found.queue_backlog)
+		CHECK_EQ("accept queues are found", loader_find_queue(&found), 0);
+	machine->queue_length = found.queue_length;
+	machine->queue_backlog = found.queue_backlog;
+	machine->queue_young = found.queue_young;
 }
 
 static bool may_load(void)

@@ -2,6 +2,7 @@
 /* Who is let in while the accept queue of a real socket fills: nobody accepts here. */
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -98,11 +99,13 @@ static void test_threshold(void)
 		crowd_fill(&crowd, n);
 		for (int i = 0; i < 5; i++)
 			CHECK_STR_EQ("below its limit the queue sheds nobody",
-				     knock(&prog, CLIENT_ONE), LET_IN);
+				     knock(&prog, "198.51.100.5"), LET_IN);
 	}
 	crowd_fill(&crowd, 6);
-	CHECK_STR_EQ("at it, with two places free, who has asked for none",
-		     knock(&prog, CLIENT_ONE), LET_IN);
+	CHECK_STR_EQ("at it, those who have asked often are shed", knock(&prog, "198.51.100.5"),
+		     SHED);
+	CHECK_STR_EQ("with two places free, who has asked for none", knock(&prog, CLIENT_ONE),
+		     LET_IN);
 	CHECK_STR_EQ("or for one", knock(&prog, CLIENT_ONE), LET_IN);
 	CHECK_STR_EQ("but not for two", knock(&prog, CLIENT_ONE), SHED);
 	CHECK_STR_EQ("nor more", knock(&prog, CLIENT_ONE), SHED);
@@ -250,7 +253,28 @@ static void test_holders(void)
 	CHECK_STR_EQ("for others", knock(&prog, CLIENT_FAR_V6), LET_IN);
 }
 
+/* Handshakes that are not completed: the service wants data first. */
+static void test_in_flight(void)
+{
+	autocrowd struct crowd crowd = { .listener = -1 };
+	autoprog struct prog prog = {};
+	const int seconds = 30;
+
+	if (!crowd_open(&crowd) || !prog_load(&prog, plain, PROG_NOW))
+		return;
+	CHECK("the service waits for data",
+	      setsockopt(crowd.listener, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds,
+			 sizeof(seconds)) == 0);
+	crowd_fill(&crowd, BACKLOG);
+	for (int i = 0; i < PLACES; i++)
+		CHECK_STR_EQ("they weigh on one who may have made them, up to all places",
+			     knock(&prog, CLIENT_ONE), LET_IN);
+	CHECK_STR_EQ("no further", knock(&prog, CLIENT_ONE), SHED);
+	CHECK_STR_EQ("and on nobody else", knock(&prog, CLIENT_TWO), LET_IN);
+}
+
 CHECK_SUITE(accept, { "below, at and above its limit", test_threshold },
 	    { "IPv6 clients are a /64", test_ipv6 }, { "a number of connections", test_number },
 	    { "limiters judge first, and are not charged", test_limiters },
-	    { "exempt clients", test_exempt }, { "what clients hold", test_holders });
+	    { "exempt clients", test_exempt }, { "what clients hold", test_holders },
+	    { "handshakes in flight", test_in_flight });

@@ -49,10 +49,19 @@ static void test_room(void)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct queue_state queue = { rows[i].length, 9 };
+		const struct queue_state queue = { rows[i].length, 9, 0 };
 
 		CHECK_EQ(rows[i].what, queue_has_room(&queue, rows[i].weight), rows[i].want);
 	}
+}
+
+static void test_in_flight(void)
+{
+	const struct queue_state queue = { .length = 5, .backlog = 9, .young = 3 };
+
+	CHECK_EQ("who has asked for nothing sees who waits", queue_length_to(&queue, 0), 5);
+	CHECK_EQ("who has asked may have those in flight", queue_length_to(&queue, 2), 7);
+	CHECK_EQ("but no more than there are", queue_length_to(&queue, 100), 8);
 }
 
 static void test_asked(void)
@@ -83,4 +92,5 @@ static void test_asked(void)
 }
 
 CHECK_SUITE(queue, { "from when on it is over its limit", test_threshold },
-	    { "whom it has room for", test_room }, { "what clients ask for", test_asked });
+	    { "whom it has room for", test_room }, { "handshakes in flight", test_in_flight },
+	    { "what clients ask for", test_asked });
