@@ -27,6 +27,11 @@ static __always_inline bool accept_read(struct xdp_md *ctx, const struct pkt *pk
 	struct bpf_sock *socket = socket_find(ctx, pkt);
 	struct tcp_sock *listening = NULL;
 
+	/* The kernel lets a SYN through it to who listens; port 0 is nobody's connection. */
+	if (socket && socket->state == BPF_TCP_TIME_WAIT) {
+		bpf_sk_release(socket);
+		socket = socket_find_from(ctx, pkt, 0);
+	}
 	if (!socket)
 		return false;
 	if (socket->state == BPF_TCP_LISTEN)

@@ -10,6 +10,7 @@
 #include <bpf/bpf.h>
 
 #include "check.h"
+#include "connection.h"
 #include "holder.h"
 #include "prog.h"
 #include "util.h"
@@ -273,8 +274,27 @@ static void test_in_flight(void)
 	CHECK_STR_EQ("and on nobody else", knock(&prog, CLIENT_TWO), LET_IN);
 }
 
+/* The tuple of a connection that waits for its end is no way past the queue. */
+static void test_time_wait(void)
+{
+	autoconnection struct connection connection = { -1, -1, -1, false, 0, 0 };
+	autocrowd struct crowd crowd = { .listener = -1 };
+	autoprog struct prog prog = {};
+	struct pkt_spec syn;
+
+	if (!CHECK_EQ("a connection is opened", connection_open(&connection, false, PORT), 0))
+		return;
+	connection_linger(&connection);
+	syn = connection_syn(&connection, 1000);
+	connection_close(&connection);
+	if (!crowd_open(&crowd) || !prog_load(&prog, plain, PROG_NOW))
+		return;
+	crowd_fill(&crowd, PLACES);
+	CHECK_STR_EQ("it is shed as any other", prog_send(&prog, &syn), SHED);
+}
+
 CHECK_SUITE(accept, { "below, at and above its limit", test_threshold },
 	    { "IPv6 clients are a /64", test_ipv6 }, { "a number of connections", test_number },
 	    { "limiters judge first, and are not charged", test_limiters },
 	    { "exempt clients", test_exempt }, { "what clients hold", test_holders },
-	    { "handshakes in flight", test_in_flight });
+	    { "handshakes in flight", test_in_flight }, { "in TIME_WAIT", test_time_wait });
