@@ -202,18 +202,28 @@ static int print_text(const struct snapshot *snapshot, const struct rows *rows)
 	return COMMAND_DONE;
 }
 
+/* null: the limiter counts no places. */
+static json_t *places_json(const struct stile_limiter *limiter, uint32_t n)
+{
+	return limiter->algorithm == STILE_ALGORITHM_CONCURRENCY ? json_integer(n) : json_null();
+}
+
 static json_t *client_json(const struct snapshot *snapshot, const struct snapshot_client *client)
 {
+	const struct stile_limiter *limiter = &snapshot->policy.limiters[client->limiter];
 	char address[PREFIX_TEXT_SIZE];
 
-	return json_pack(
-		"{ss, ss, sI, sI, sb, sI, sb, sI, so, so, sb}", "address",
-		client_name(snapshot, client, address), "limiter",
-		snapshot->policy.limiters[client->limiter].name, "used", (json_int_t)client->used,
-		"admitted", (json_int_t)client->admitted, "admitted_exact", client->admitted_exact,
-		"refused", (json_int_t)client->refused, "refused_exact", client->refused_exact,
-		"open", (json_int_t)client->open, "idle_seconds", reading_seconds(client->idle),
-		"wait_seconds", reading_seconds(client->wait), "live", client->live);
+	return json_pack("{ss, ss, sI, sI, sb, sI, sb, sI, so, so, so, so, sb}", "address",
+			 client_name(snapshot, client, address), "limiter",
+			 snapshot->policy.limiters[client->limiter].name, "used",
+			 (json_int_t)client->used, "admitted", (json_int_t)client->admitted,
+			 "admitted_exact", client->admitted_exact, "refused",
+			 (json_int_t)client->refused, "refused_exact", client->refused_exact,
+			 "open", (json_int_t)client->open, "in_flight",
+			 places_json(limiter, client->in_flight), "waiting",
+			 places_json(limiter, client->waiting), "idle_seconds",
+			 reading_seconds(client->idle), "wait_seconds",
+			 reading_seconds(client->wait), "live", client->live);
 }
 
 static int print_json(const struct snapshot *snapshot, const struct rows *rows)

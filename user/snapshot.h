@@ -87,6 +87,7 @@ struct snapshot_client {
 	bool never; /* it would never be: a limiter that is named too often for it */
 	bool admitted_exact, refused_exact, live; /* live: its bucket differs from a new one */
 	uint64_t open; /* connections that it holds where the limiter judges; filled by the next */
+	uint32_t in_flight, waiting; /* of a limiter of concurrency; see bpf/places.h */
 };
 
 /* The clients of @limiter, or of all where 0, in no order. *ret_clients is freed by the caller. */

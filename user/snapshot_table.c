@@ -126,6 +126,12 @@ static void fill_client(const struct snapshot_table_view *view, struct key key, 
 		.used = used(limiter, state, clock),
 		.live = bucket_debt(limiter, state, clock) != 0,
 	};
+	if (limiter->algorithm == STILE_ALGORITHM_CONCURRENCY) {
+		const struct places places = places_read(limiter, state, clock);
+
+		ret_client->in_flight = places.older + places.current;
+		ret_client->waiting = places.waiting;
+	}
 	fill_wait(view, clock, ret_client);
 }
 

@@ -143,12 +143,15 @@ static json_t *limiter_json(const struct stile_limiter *limiter,
 			    const struct snapshot_limiter *counts)
 {
 	bool tokens = limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET;
+	bool places = limiter->algorithm == STILE_ALGORITHM_CONCURRENCY;
 
 	return json_pack(
-		"{ss, ss, sI, so, so, ss, ss, so, si, si, sI, si, ss, ss, sI, sI}", "limiter",
+		"{ss, ss, sI, so, so, so, ss, ss, so, si, si, sI, si, ss, ss, sI, sI}", "limiter",
 		limiter->name, "algorithm", policy_algorithm_names[limiter->algorithm], "limit",
-		(json_int_t)limiter->limit, "window_seconds", reading_seconds(limiter->window),
-		"burst", tokens ? json_integer((json_int_t)limiter->burst) : json_null(), "unit",
+		(json_int_t)limiter->limit, "window_seconds",
+		places ? json_null() : reading_seconds(limiter->window), "queue",
+		places ? json_integer(limiter->queue) : json_null(), "burst",
+		tokens ? json_integer((json_int_t)limiter->burst) : json_null(), "unit",
 		phrase_unit(limiter), "action", policy_action_names[limiter->action], "keys_by",
 		keys_json(limiter), "ipv4_prefix", limiter->ipv4_prefix, "ipv6_prefix",
 		limiter->ipv6_prefix, "keys", (json_int_t)counts->keys, "max_keys",

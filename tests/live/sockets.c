@@ -106,6 +106,9 @@ unsigned int sockets_burst(const struct live *live, struct sockets *sockets,
 	CHECK_EQ("connections are begun", n, burst->n);
 	while (n && poll(polled, n, burst->quiet_ms) > 0)
 		established += reap(sockets, polled, &n);
+	sockets_close(sockets, burst->n_closed);
+	while (n && burst->quiet_then_ms && poll(polled, n, burst->quiet_then_ms) > 0)
+		established += reap(sockets, polled, &n);
 	for (unsigned int i = 0; i < n; i++)
 		(void)close(polled[i].fd);
 	return established;

@@ -26,6 +26,8 @@ struct burst {
 	const char *from, *to;
 	unsigned int n;
 	int quiet_ms;
+	unsigned int n_closed; /* of those that are established first, once the others are silent */
+	int quiet_then_ms;     /* after that; 0: nothing is waited for any more */
 };
 unsigned int sockets_burst(const struct live *live, struct sockets *sockets,
 			   const struct burst *burst);

@@ -48,6 +48,14 @@ static const char config[] = "interfaces: {srv0: {}}\n"
 			     "  postgresql: {ports: [5432], rate_limiter_name: a}\n"
 			     "metrics: {listen: none}\n";
 
+static const char config_places[] = "interfaces: {srv0: {}}\n"
+				    "rate_limiters: {a: {algorithm: concurrency, limit: 20}}\n"
+				    "listeners:\n"
+				    "  nginx: {ports: [80], rate_limiter_name: a}\n"
+				    "  redis: {ports: [6379], rate_limiter_name: a}\n"
+				    "  postgresql: {ports: [5432], rate_limiter_name: a}\n"
+				    "metrics: {listen: none}\n";
+
 static char cgroup[PATH_MAX + 16]; /* of the service */
 
 static bool make_cgroup(void)
@@ -172,7 +180,40 @@ static void check_restart(struct script *script)
 	check(script, "all are closed", 0);
 }
 
-static void play(const struct program *program)
+/* A limit of 20 places, of which the connections that are older than Stile have five. */
+static void check_places(struct script *script)
+{
+	const struct burst burst = {
+		.from = CLIENT_ONE, .to = script->ipv4, .n = 500, .quiet_ms = 300
+	};
+
+	open_more(script, 5, 0);
+	if (!live_start(script->live, config_places))
+		return;
+	check(script, "open before Stile starts", 5);
+	CHECK_EQ("of 500 at once, 15", sockets_burst(script->live, &script->sockets, &burst), 15);
+	check(script, "20 are open", 20);
+	sockets_close(&script->sockets, 20);
+	check(script, "all are closed", 0);
+	CHECK_EQ("of 500 at once, 20", sockets_burst(script->live, &script->sockets, &burst), 20);
+	check(script, "20 are open", 20);
+	kill_service(script->live);
+	check(script, "the service is killed", 0);
+	if (start(script->live, script->program))
+		CHECK_EQ("of 500 at once, 20",
+			 sockets_burst(script->live, &script->sockets, &burst), 20);
+}
+
+static void check_counts(struct script *script)
+{
+	open_more(script, 7, 2);
+	if (!live_start(script->live, config))
+		return;
+	check_life(script);
+	check_restart(script);
+}
+
+static void play(const struct program *program, void (*check_all)(struct script *script))
 {
 	struct script script __attribute__((cleanup(script_release))) = { .program = program };
 	autolive struct live live;
@@ -186,35 +227,34 @@ static void play(const struct program *program)
 		live_shell(&live, LIVE_SERVER, "cd %s; %s", live.directory, program->prepare);
 	if (!start(&live, program))
 		return;
-	open_more(&script, 7, 2);
-	if (!live_start(&live, config))
-		return;
-	check_life(&script);
-	check_restart(&script);
+	check_all(&script);
 	kill_service(&live);
 }
 
-static void run(const struct program *program)
+static void run(const struct program *program, void (*check_all)(struct script *script))
 {
 	if (!make_cgroup())
 		return;
-	play(program);
+	play(program, check_all);
 	CHECK("nothing of the service is left", live_wait(is_empty, NULL) && rmdir(cgroup) == 0);
 }
 
 static void test_nginx(void)
 {
-	run(&programs[0]);
+	run(&programs[0], check_counts);
+	run(&programs[0], check_places);
 }
 
 static void test_redis(void)
 {
-	run(&programs[1]);
+	run(&programs[1], check_counts);
+	run(&programs[1], check_places);
 }
 
 static void test_postgresql(void)
 {
-	run(&programs[2]);
+	run(&programs[2], check_counts);
+	run(&programs[2], check_places);
 }
 
 CHECK_SUITE(services, { "nginx", test_nginx }, { "redis", test_redis },
