@@ -16,6 +16,7 @@
 #include <event2/event.h>
 
 #include "cmd_run.h"
+#include "cmd_run_service.h"
 #include "command.h"
 #include "control.h"
 #include "http.h"
@@ -60,6 +61,7 @@ int run_load(struct run *run, struct diag *diag)
 	run->detached = false;
 	run_links_note(run);
 	run_connections_recount(run);
+	run_evict_load(run);
 	(void)run_levels_step(run, true); /* what fails is told a second later */
 	return 0;
 }
@@ -117,6 +119,7 @@ int run_load_again(struct run *run, struct diag *diag)
 	run->applied = applied;
 	run_links_note(run);
 	run_connections_recount(run);
+	run_evict_load(run);
 	(void)run_levels_step(run, true); /* the same */
 	return 0;
 }
@@ -180,6 +183,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 	run_backlog_watch(run);
 	run_links_retry(run);
 	run_connections_tick(run);
+	run_evict_second(run);
 	result = apply_heartbeat(run->pins);
 	if (result >= 0)
 		result = lists_expire(run->pins);
@@ -311,6 +315,7 @@ static int serve(struct run *run)
 	}
 	run_links_free(run);
 	run_backlog_free(run);
+	run_evict_free(run);
 	if (run->base)
 		event_base_free(run->base);
 	config_release(&run->config);

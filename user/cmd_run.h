@@ -11,7 +11,6 @@
 #include "cmd_run_links.h"
 #include "config.h"
 #include "diag.h"
-#include "http.h"
 #include "metrics.h"
 #include "pins.h"
 #include "privilege.h"
@@ -22,6 +21,7 @@ struct event;
 struct event_base;
 struct http;
 struct run_agent;
+struct run_evict;
 struct run_levels;
 
 /* Where the configuration comes from. */
@@ -44,6 +44,7 @@ struct run {
 	struct event_base *base;
 	struct http *http;		 /* NULL: no metrics server */
 	struct run_agent *agents;	 /* a list */
+	struct run_evict *evict;	 /* NULL: nothing is to be evicted */
 	struct run_levels *levels;	 /* NULL before the first load */
 	struct control *control;	 /* NULL before the first load */
 	char control_path[PATH_MAX];	 /* where it is, whatever the configuration says by now */
@@ -89,22 +90,6 @@ void run_servers_free(struct run_servers *servers);
 /* Puts them in the place of those of run->config, which is still the one before. */
 void run_servers_adopt(struct run *run, const struct config *next, struct run_servers *servers,
 		       struct diag *diag);
-
-/* The same for those that answer agent-checks; run_agents_free() takes a list. */
-int run_agents_bind(struct run *run, const struct config *next, struct diag *diag,
-		    struct run_agent **ret_agents);
-void run_agents_adopt(struct run *run, const struct config *next, struct run_agent *agents,
-		      struct diag *diag);
-void run_agents_free(struct run_agent *agents);
-
-/*
- * Service levels: a second has passed, or a load (@loaded), which is no second. 0 or negative
- * errno: -ENOENT where nothing is in force.
- */
-int run_levels_step(struct run *run, bool loaded);
-int run_level(const struct run *run, const char *listener); /* -1: nobody knows */
-enum http_found run_level_write(const struct run *run, const struct http_level *asked, FILE *out,
-				unsigned int *ret_wait);
 
 /*
  * Finds out whom the daemon is to run as: what cannot be is in @diag. And becomes it, for good,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "agent.h"
-#include "cmd_run.h"
+#include "cmd_run_service.h"
 #include "util.h"
 
 struct run_agent {

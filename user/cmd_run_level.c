@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cmd_run.h"
+#include "cmd_run_service.h"
 #include "level.h"
 #include "log.h"
 #include "snapshot.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd_run.h"
+#include "cmd_run_service.h"
 #include "control.h"
 #include "http.h"
 #include "snapshot.h"

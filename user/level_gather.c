@@ -32,6 +32,22 @@ static void gather_refused(const struct stile_decisions *now, const struct stile
 	input->events = events;
 }
 
+/* The fullest limit counts. */
+static void gather_held(const struct snapshot *snapshot, uint32_t limiter,
+			struct level_input *input)
+{
+	uint64_t held = snapshot->limiters[limiter].held;
+	uint64_t limit = snapshot->policy.limiters[limiter].limit;
+
+	if (snapshot->policy.limiters[limiter].algorithm != STILE_ALGORITHM_CONCURRENCY)
+		return;
+	if (input->limit &&
+	    (double)held * (double)input->limit <= (double)input->held * (double)limit)
+		return;
+	input->held = held;
+	input->limit = limit;
+}
+
 /*
  * Of several sockets the one whose queue is fullest: there clients are lost first. It is full where
  * accept_queue_limit begins to shed, or else where the kernel drops: a backlog takes one more.
@@ -68,6 +84,7 @@ void level_gather(const struct snapshot *snapshot, const struct stile_decisions 
 		if (!at->limiter || at->listener != slot || policy->limiters[at->limiter].keyed)
 			continue;
 		gather_refused(&snapshot->decisions[i], &before[i], &input);
+		gather_held(snapshot, at->limiter, &input);
 	}
 	gather_queue(snapshot, slot, &input);
 	*ret_input = input;

@@ -301,6 +301,25 @@ static void render_attached(const struct snapshot *snapshot, FILE *out)
 	}
 }
 
+/* Of listeners that evict alone. */
+static void render_evicted(const struct snapshot *snapshot, const struct metrics_daemon *daemon,
+			   FILE *out)
+{
+	const char *name = "stile_connections_evicted_total";
+
+	head(out, name, "counter", "Idle connections closed in favour of their client's new one.");
+	for (size_t slot = 1; slot < STILE_LISTENERS_MAX; slot++) {
+		const struct stile_listener *listener = &snapshot->policy.listeners[slot];
+
+		if (!*listener->name ||
+		    (!(listener->places & STILE_PLACES_EVICTED) && !daemon->evicted[slot]))
+			continue;
+		fprintf(out, "%s{", name);
+		label(out, "listener", listener->name);
+		fprintf(out, "} %" PRIu64 "\n", daemon->evicted[slot]);
+	}
+}
+
 static void render_daemon(const struct metrics_daemon *daemon, FILE *out)
 {
 	head(out, "stile_config_reloads_total", "counter", "Reloads of the configuration.");
@@ -327,4 +346,6 @@ void metrics_render(const struct snapshot *snapshot, const struct metrics_daemon
 	render_replies(snapshot, out);
 	if (daemon)
 		render_daemon(daemon, out);
+	if (daemon)
+		render_evicted(snapshot, daemon, out);
 }

@@ -305,6 +305,8 @@ static int read_load(const struct pins *pins, struct snapshot *snapshot)
 	int r;
 
 	r = read_decisions(pins, snapshot);
+	if (r == 0)
+		r = snapshot_places_held_read(pins, snapshot);
 	return r ? r : snapshot_queues_take(pins, snapshot);
 }
 

@@ -28,6 +28,7 @@ struct snapshot_interface {
 struct snapshot_limiter {
 	uint64_t keys; /* buckets that differ from a new one */
 	struct stile_table_stats stats;
+	uint64_t held; /* places of a concurrency limiter that all share; snapshot_take_load() */
 };
 
 /* Sessions on udp, where limiters count them. */

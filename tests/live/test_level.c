@@ -364,6 +364,35 @@ static void test_queue(void)
 	check_level("it closed", &live, "slow", 0);
 }
 
+static const char held_config[] =
+	"interfaces: {srv0: {mode: generic}}\n"
+	"rate_limiters: {places: {keys: [], algorithm: concurrency, limit: 4}}\n"
+	"listeners: {web: {ports: [80], rate_limiter_name: places}}\n"
+	"metrics: {listen: \"127.0.0.1:9466\"}\n";
+
+static void test_held(void)
+{
+	struct endpoint target;
+	autolive struct live live;
+	int fds[2];
+
+	(void)endpoint_parse(SERVER_IPV4 ":80", &target);
+	if (!live_begin(&live, "level-held") || !live_start_web(&live) ||
+	    !live_start(&live, held_config))
+		return;
+	live_enter(&live, LIVE_CLIENT);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		CHECK_EQ("there is a place",
+			 connect(fds[i], (struct sockaddr *)&target.address, target.length), 0);
+	}
+	live_leave(&live);
+	check_level("two places of four are free", &live, "web", 127);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		close(fds[i]);
+	check_level("and all of them again", &live, "web", 255);
+}
+
 CHECK_SUITE(level, { "a service that goes and comes", test_restart },
-	    { "an accept queue that fills", test_queue },
+	    { "an accept queue that fills", test_queue }, { "places that are held", test_held },
 	    { "HAProxy moves traffic by agent-check", test_balance });

@@ -139,10 +139,12 @@ static const char config[] = "rate_limiters:\n"
 			     "  all: {keys: [], limit: 100}\n"
 			     "  more: {keys: [], limit: 100}\n"
 			     "  each: {limit: 10}\n"
+			     "  places: {keys: [], algorithm: concurrency, limit: 20}\n"
+			     "  few: {keys: [], algorithm: concurrency, limit: 10}\n"
 			     "listeners:\n"
 			     "  web: {ports: [80], rate_limiter_name: [each, all, more]}\n"
 			     "  ssh: {ports: [22], rate_limiter_name: all}\n"
-			     "  sql: {ports: [5432], rate_limiter_name: all,\n"
+			     "  sql: {ports: [5432], rate_limiter_name: [places, few],\n"
 			     "        accept_queue_limit: 50%}\n";
 
 static struct snapshot *snapshot_of_text(void)
@@ -208,6 +210,35 @@ static void test_gather(void)
 	CHECK_EQ("counters that began anew", input.events, 2100);
 }
 
+static uint32_t limiter_of(const struct snapshot *snapshot, const char *limiter)
+{
+	uint32_t slot = 1;
+
+	while (slot < STILE_LIMITERS_MAX - 1 &&
+	       strcmp(snapshot->policy.limiters[slot].name, limiter) != 0)
+		slot++;
+	return slot;
+}
+
+static void test_gather_held(void)
+{
+	autofree struct snapshot *snapshot = snapshot_of_text();
+	struct level_input input;
+
+	if (!CHECK("there is memory", snapshot))
+		return;
+	snapshot->limiters[limiter_of(snapshot, "places")].held = 6;
+	snapshot->limiters[limiter_of(snapshot, "few")].held = 5;
+	level_gather(snapshot, snapshot->decisions, slot_of(snapshot, "sql"), &input);
+	CHECK_EQ("the fullest limit of connections", input.held, 5);
+	CHECK_EQ("and what it is", input.limit, 10);
+	snapshot->limiters[limiter_of(snapshot, "places")].held = 11;
+	level_gather(snapshot, snapshot->decisions, slot_of(snapshot, "sql"), &input);
+	CHECK_EQ("as a part of each", input.held, 11);
+	level_gather(snapshot, snapshot->decisions, slot_of(snapshot, "web"), &input);
+	CHECK_EQ("another listener has none", input.limit, 0);
+}
+
 static void test_gather_queue(void)
 {
 	autofree struct snapshot *snapshot = snapshot_of_text();
@@ -240,4 +271,5 @@ CHECK_SUITE(level, { "what a load is worth", test_worth },
 	    { "falls at once, rises by steps", test_hysteresis }, { "a restart", test_restart },
 	    { "the wait is true", test_wait }, { "hundredths", test_percent },
 	    { "refused, from a snapshot", test_gather },
+	    { "connections, from a snapshot", test_gather_held },
 	    { "accept queues, from a snapshot", test_gather_queue });
