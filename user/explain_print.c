@@ -7,14 +7,13 @@
 #include <string.h>
 
 #include "explain_print.h"
+#include "explain_told.h"
 #include "labels.h"
 #include "names.h"
 #include "phrase.h"
 #include "reading.h"
 #include "table_print.h"
 #include "util.h"
-
-#define NSEC_PER_SEC 1000000000ULL
 
 static void print_subject(const struct explain_subject *subject, FILE *out)
 {
@@ -144,6 +143,25 @@ static void add_queue(const struct snapshot_queue_look *queue, struct table_prin
 			 queue->asked);
 }
 
+static void add_told(const struct explain_subject *subject, const struct snapshot_verdict *verdict,
+		     struct table_print *table)
+{
+	const struct explain_told told =
+		explain_told(&subject->snapshot->policy, subject->listener, verdict);
+
+	if (verdict->verdict != STILE_VERDICT_REPLY)
+		return;
+	table_print_cell(table, "  told");
+	table_print_cell(table, "%s",
+			 told.language				? told.language
+			 : verdict->reply == STILE_REPLY_COOKIE ? "close"
+								: labels_reply[verdict->reply]);
+	if (told.wait)
+		table_print_cell(table, "to come back in %" PRIu64 " ms", told.wait);
+	else
+		table_print_cell(table, "no time to come back");
+}
+
 static void add_verdict(const struct snapshot_verdict *verdict, struct table_print *table)
 {
 	char wait[PHRASE_SIZE];
@@ -176,6 +194,7 @@ int explain_print(const struct explain_subject *subject, const struct snapshot_v
 		add_judgement(subject, &verdict->judges[i], &table);
 	add_open(subject, &table);
 	add_queue(&verdict->queue, &table);
+	add_told(subject, verdict, &table);
 	add_verdict(verdict, &table);
 	print_subject(subject, out);
 	r = table_print_write(&table, out);
@@ -239,12 +258,22 @@ static json_t *refusal_json(const struct explain_subject *subject,
 	return json_string(limiters[verdict->judges[verdict->refused_by].limiter].name);
 }
 
-/* What a client is told: whole seconds, rounded up. */
-static json_t *retry_after_json(const struct snapshot_verdict *verdict)
+static json_t *number_or_null(uint64_t number)
 {
-	uint64_t seconds = (verdict->wait + NSEC_PER_SEC - 1) / NSEC_PER_SEC;
+	return number ? json_integer((json_int_t)number) : json_null();
+}
 
-	return verdict->wait ? json_integer((json_int_t)seconds) : json_null();
+/* What a client is told, in the units that languages have. */
+static void add_told_json(const struct explain_subject *subject,
+			  const struct snapshot_verdict *verdict, json_t *object)
+{
+	const struct explain_told told =
+		explain_told(&subject->snapshot->policy, subject->listener, verdict);
+
+	json_object_set_new(object, "language",
+			    told.language ? json_string(told.language) : json_null());
+	json_object_set_new(object, "retry_after", number_or_null((told.wait + 999) / 1000));
+	json_object_set_new(object, "retry_after_ms", number_or_null(told.wait));
 }
 
 static json_t *queue_json(const struct snapshot_queue_look *queue)
@@ -264,9 +293,8 @@ json_t *explain_json(const struct explain_subject *subject, const struct snapsho
 	bool blocked = verdict->reason == STILE_REASON_BLOCKED;
 	const char *reply = verdict->verdict == STILE_VERDICT_REPLY ? labels_reply[verdict->reply]
 								    : NULL;
-
-	return json_pack(
-		"{ss, ss, ss, so, ss, ss, ss?, so, so, so, so, so, so, so, so, so, so}", "listener",
+	json_t *object = json_pack(
+		"{ss, ss, ss, so, ss, ss, ss?, so, so, so, so, so, so, so, so, so}", "listener",
 		listener->name, "protocol", policy_protocol_names[listener->protocol], "event",
 		event_of(subject, verdict), "interfaces", interfaces_json(subject), "verdict",
 		labels_verdict[verdict->verdict], "reason", labels_reason[verdict->reason], "reply",
@@ -276,9 +304,13 @@ json_t *explain_json(const struct explain_subject *subject, const struct snapsho
 		entry_json(verdict, verdict->own_policy), "listed_seconds",
 		verdict->expires ? reading_seconds(verdict->expires) : json_null(), "limiters",
 		judges_json(subject, verdict), "wait_seconds", reading_seconds(verdict->wait),
-		"retry_after", retry_after_json(verdict), "open",
+		"open",
 		snapshot_counts_connections(subject->snapshot, subject->listener)
 			? json_integer((json_int_t)subject->open)
 			: json_null(),
 		"accept_queue", queue_json(&verdict->queue));
+
+	if (object)
+		add_told_json(subject, verdict, object);
+	return object;
 }

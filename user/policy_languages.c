@@ -91,6 +91,7 @@ static void build_listener(struct policy_build *build, size_t index)
 	struct stile_datagram datagram;
 	uint16_t slot;
 
+	kernel->listeners[build->listeners[index]].language = (uint8_t)listener->language;
 	if (!check(build->diag, listener) || listener->protocol != STILE_PROTOCOL_UDP ||
 	    (listener->language == STILE_LANGUAGE_RAW && !listener->raw))
 		return;

@@ -278,20 +278,21 @@ static uint64_t longest_wait(const struct snapshot_verdict *verdict,
 	return wait;
 }
 
-/* As refuse() in bpf/refuse.h. */
+/* As refuse() in bpf/refuse.h, and answer_make() in bpf/answer.h. */
 static struct ruling refusal_ruling(const struct snapshot_judgement *refusal,
 				    const struct stile_policy *policy, const struct pkt *pkt)
 {
 	uint8_t action = policy->limiters[refusal->limiter].action;
-	bool speaks = pkt->protocol == STILE_PROTOCOL_UDP && action == STILE_ACTION_REJECT &&
-		      policy->attachments[refusal->attachment].answer;
-	struct ruling ruling = judge_refusal(pkt, speaks ? STILE_ACTION_RESET : action,
+	bool tcp = pkt->protocol == STILE_PROTOCOL_TCP;
+	bool speaks = policy->attachments[refusal->attachment].answer &&
+		      (tcp || action == STILE_ACTION_REJECT);
+	struct ruling ruling = judge_refusal(pkt, speaks && !tcp ? STILE_ACTION_RESET : action,
 					     refusal->decision == STILE_DECISION_FULL
 						     ? STILE_REASON_FULL
 						     : STILE_REASON_LIMITED);
 
 	if (speaks && ruling.verdict == STILE_VERDICT_REPLY)
-		ruling.reply = STILE_REPLY_BUSY;
+		ruling.reply = tcp ? STILE_REPLY_COOKIE : STILE_REPLY_BUSY;
 	return ruling;
 }
 
@@ -308,6 +309,8 @@ static void conclude(const struct question *question, struct snapshot_verdict *v
 		     snapshot_is_unattended(question->snapshot)
 			     ? judge_pass(STILE_REASON_COUNTED)
 			     : judge_refusal(&pkt, STILE_ACTION_REJECT, STILE_REASON_ACCEPT_QUEUE));
+		if (policy->listeners[question->event->listener].answer)
+			verdict->reply = STILE_REPLY_COOKIE;
 		return;
 	}
 	if (verdict->refused_by < 0) {

@@ -138,9 +138,9 @@ struct stile_listener {
 	__u32 backlog;		    /* that the service's sockets are to have; 0: their own */
 	__u8 accept_percent;	    /* accept_limit is this much of the queue's size; 0: a number */
 	__u8 backlog_exactly;	    /* 1: a longer one is made shorter */
-	__u8 places; /* enum stile_places: what its limiters of concurrency ask for */
-	__u8 reserved;
-	__u32 serial; /* whose the slot is: new with every owner; 0: free */
+	__u8 places;   /* enum stile_places: what its limiters of concurrency ask for */
+	__u8 language; /* enum stile_language */
+	__u32 serial;  /* whose the slot is: new with every owner; 0: free */
 	/* Attachment slots, in the order of judgement; the program reads them as one word. */
 	__u16 judges[STILE_JUDGES_MAX] __attribute__((aligned(8)));
 	/* The interface's limiter when the packet comes in there; attachment slots. */

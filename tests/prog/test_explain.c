@@ -4,107 +4,23 @@
  * are drawn at random, the same ones in every run; before each packet the pins are asked what will
  * become of it, and then it is sent.
  */
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <bpf/bpf.h>
-
 #include "check.h"
 #include "labels.h"
-#include "loader.h"
-#include "pins.h"
-#include "prog.h"
-#include "snapshot.h"
 #include "util.h"
+#include "world.h"
 
-#define INSTANCE "test-prog-explain"
 #define PACKETS 80 /* in each of */
 #define MOMENTS 4
 #define TEXT_SIZE 512
 #define EXEMPT "pass exempt"
 
-struct world {
-	struct prog prog;
-	struct pins pins;
-	uint64_t now, drawn;
-	const char *const *clients;
-	uint16_t n_clients, first_port, n_ports;
-	uint16_t port; /* of the packet that is told of */
-	uint8_t protocol;
-	bool seen[_STILE_REASON_MAX];
-};
-
-static void world_end(struct world *world)
-{
-	prog_unload(&world->prog);
-	(void)pins_remove_all(&world->pins); /* checked when the next one begins */
-}
-#define autoworld __attribute__((cleanup(world_end)))
-
-static int pin(const char *name, int fd, void *context)
-{
-	const struct world *world = context;
-	char path[PATH_MAX];
-	int r;
-
-	r = pins_path(&world->pins, world->prog.policy.kernel.generation, name, path);
-	return r < 0 ? r : bpf_obj_pin(fd, path);
-}
-
-/* Where the daemon would have pinned it. */
-static bool pin_all(struct world *world)
-{
-	uint64_t generation = world->prog.policy.kernel.generation;
-
-	return CHECK_EQ("a generation is made", pins_create_generation(&world->pins, generation),
-			0) &&
-	       CHECK_EQ("all of it is pinned", loader_each(world->prog.loader, pin, world), 0) &&
-	       CHECK_EQ("it is put in force", pins_switch(&world->pins, generation), 0) &&
-	       CHECK_EQ("the one before goes", pins_remove_others(&world->pins, generation), 0);
-}
-
-static bool world_begin(struct world *world, const char *config)
-{
-	world->now = PROG_NOW;
-	world->drawn = 20260101;
-	return CHECK_EQ("the instance has a name", pins_init(&world->pins, INSTANCE), 0) &&
-	       prog_load(&world->prog, config, world->now) &&
-	       CHECK_EQ("nothing is left from before", pins_remove_all(&world->pins), 0) &&
-	       CHECK_EQ("bpffs is there", pins_prepare(&world->pins), 0) && pin_all(world);
-}
-
-static bool move_to(struct world *world, uint64_t now)
-{
-	world->now = now;
-	return prog_move(&world->prog, now) && pin_all(world);
-}
-
 static uint32_t draw(struct world *world, uint32_t below)
 {
 	world->drawn = world->drawn * 6364136223846793005ULL + 1442695040888963407ULL;
 	return (uint32_t)(world->drawn >> 33) % below;
-}
-
-static bool explain(struct world *world, const struct pkt_spec *spec,
-		    struct snapshot_verdict *ret_verdict)
-{
-	struct snapshot_event event = { .interface = 0 };
-	struct snapshot *snapshot = NULL;
-	char name[8];
-	int r;
-
-	snprintf(name, sizeof(name), "at%u", spec->dport);
-	while (event.listener < STILE_LISTENERS_MAX - 1 &&
-	       strcmp(world->prog.policy.kernel.listeners[event.listener].name, name) != 0)
-		event.listener++;
-	if (!CHECK_EQ(spec->from, prefix_parse_address(spec->from, event.address), 0) ||
-	    !CHECK_EQ("a snapshot is taken", snapshot_take(&world->pins, &snapshot), 0))
-		return false;
-	r = snapshot_explain(&world->pins, snapshot, &event, ret_verdict);
-	snapshot_free(snapshot);
-	return CHECK_EQ("explain answers", r, 0);
 }
 
 /* How many of them will say so: the refusing one, or every one. */
@@ -178,7 +94,7 @@ static bool agree(struct world *world, const struct pkt_spec *spec,
 {
 	char want[TEXT_SIZE] = "", got[TEXT_SIZE], what[128];
 
-	if (!explain(world, spec, ret_verdict))
+	if (!world_explain(world, spec, ret_verdict))
 		return false;
 	world->seen[ret_verdict->reason] = true;
 	world->port = spec->dport;
@@ -216,11 +132,12 @@ static bool keep_promise(struct world *world, const struct pkt_spec *spec)
 {
 	struct snapshot_verdict verdict;
 
-	if (!explain(world, spec, &verdict) || !CHECK("it has to wait", verdict.wait != 0) ||
-	    !move_to(world, world->now + verdict.wait - 1) || !explain(world, spec, &verdict))
+	if (!world_explain(world, spec, &verdict) || !CHECK("it has to wait", verdict.wait != 0) ||
+	    !world_move(world, world->now + verdict.wait - 1) ||
+	    !world_explain(world, spec, &verdict))
 		return false;
 	CHECK_EQ("a moment before its time a client waits for a moment", verdict.wait, 1);
-	if (!agree(world, spec, &verdict) || !move_to(world, world->now + 1) ||
+	if (!agree(world, spec, &verdict) || !world_move(world, world->now + 1) ||
 	    !agree(world, spec, &verdict))
 		return false;
 	return CHECK_EQ("it is admitted when it was told to be", verdict.verdict,
@@ -235,7 +152,7 @@ static void compare(struct world *world)
 	for (int i = 0; i < MOMENTS; i++) {
 		if (!send_some(world, &refused) ||
 		    (refused.dport && !keep_promise(world, &refused)) ||
-		    !move_to(world, world->now + draw(world, 3) * (uint64_t)NSEC_PER_SEC))
+		    !world_move(world, world->now + draw(world, 3) * (uint64_t)NSEC_PER_SEC))
 			return;
 		promises += refused.dport != 0;
 	}
@@ -254,7 +171,7 @@ static void test_tcp(void)
 		.clients = clients,
 		.n_clients = ARRAY_SIZE(clients),
 		.first_port = 80,
-		.n_ports = 9,
+		.n_ports = 11,
 		.protocol = IPPROTO_TCP,
 	};
 
@@ -274,6 +191,7 @@ static void test_tcp(void)
 		    "  few: {limit: 2, window: 5s, max_keys: 1, max_keys_action: reject}\n"
 		    "  some: {limit: 2, window: 5s, max_keys: 1, max_keys_action: allow,\n"
 		    "         ipv6_prefix: 128}\n"
+		    "  closing: {limit: 2, window: 3s, max_keys: 100, action: close}\n"
 		    "listeners:\n"
 		    "  at80:\n"
 		    "    ports: [80]\n"
@@ -286,7 +204,9 @@ static void test_tcp(void)
 		    "  at85: {ports: [85], rate_limiter_name: [noted, few, some, window]}\n"
 		    "  at86: {ports: [86], rate_limiter_name: [edge, noted]}\n"
 		    "  at87: {ports: [87], rate_limiter_name: [window, tokens, window, tokens]}\n"
-		    "  at88: {ports: [88], rate_limiter_name: [noted, few, noted, few]}\n"))
+		    "  at88: {ports: [88], rate_limiter_name: [noted, few, noted, few]}\n"
+		    "  at89: {ports: [89], app_protocol: http, rate_limiter_name: [window, few]}\n"
+		    "  at90: {ports: [90], rate_limiter_name: closing}\n"))
 		return;
 	/* By hand: one that expired inside one that holds, and one that expired alone. */
 	prog_list(&world.prog, "blocked", "192.0.2.200/29", 0);
