@@ -83,6 +83,9 @@ static __always_inline struct ruling charge_event(struct xdp_md *ctx, const stru
 #define session_open(pkt, listener) ((void)(pkt))
 #define session_remember(pkt, listener, ruling) ((void)(ruling))
 
+/* Nor the places of its connections. */
+#define place_touch(pkt) ((void)(pkt))
+
 /* Nor are its answers in clients' own languages. */
 #define STILE_BPF_WAIT_H
 #define wait_ms(pkt) 0
