@@ -57,10 +57,10 @@ __attribute__((noinline)) int answer_busy(struct xdp_md *ctx, const struct pkt *
 	return pkt ? datagram_answer(ctx, pkt, wait_ms(pkt)) : -1;
 }
 
-/* A reset with a text. */
-__attribute__((noinline)) int answer_told(struct xdp_md *ctx, const struct pkt *pkt)
+/* A reset with a text. The @wait is asked for before, so that the frames do not add up. */
+__attribute__((noinline)) int answer_told(struct xdp_md *ctx, const struct pkt *pkt, __u32 wait)
 {
-	return pkt ? reply_reset_told(ctx, pkt, wait_ms(pkt)) : -1;
+	return pkt ? reply_reset_told(ctx, pkt, wait) : -1;
 }
 
 /* Makes the frame the answer that is due, and says of what kind it is. As reply(). */
@@ -74,7 +74,7 @@ static __always_inline int answer_make(struct xdp_md *ctx, const struct pkt *pkt
 	if (policy.converses && pkt->protocol == STILE_PROTOCOL_TCP)
 		listener = busy_speaks(pkt, ruling->refused);
 	if (listener == 0 && policy.reset_text && ruling->reply == STILE_REPLY_RESET)
-		return answer_told(ctx, pkt);
+		return answer_told(ctx, pkt, wait_ms(pkt));
 	if (listener == 0)
 		return answer_build(ctx, pkt, ruling->reply);
 	ruling->reply = STILE_REPLY_COOKIE;
