@@ -60,7 +60,9 @@ void config_read_listen_backlog(struct config_reader *reader, const struct tree_
 	struct config_queue *queue = &((struct config_listener *)object)->queue;
 
 	queue->backlog_place = value->place;
-	if (value->kind == TREE_MAP)
+	if (value->kind == TREE_MAP && !value->first && !value->merged && !value->flawed)
+		config_value_refuse(reader, value, "a backlog, or {exactly: N}");
+	else if (value->kind == TREE_MAP)
 		config_block_read(reader, value, &block, queue);
 	else
 		read_backlog(reader, value, queue);
