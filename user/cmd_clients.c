@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * stile clients: one row a client and limiter. Those whose bucket is as good as new are left out
- * unless asked for: what is left of them says little, least of all when it was written.
+ * unless asked for: what is left of them says little, least of all when it was written. By open
+ * connections, whoever holds one is told of, a limiter's client or not.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -142,13 +143,18 @@ static int parse_option(const struct command *command, int option, char **argv,
 	}
 }
 
+static bool is_wanted(const struct request *request, const struct snapshot_client *client)
+{
+	return request->all || client->live || (request->compare == by_open && client->open);
+}
+
 /* Leaves the clients that were asked for, in order. */
 static void arrange(const struct request *request, struct rows *rows)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < rows->n; i++) {
-		if (request->all || rows->clients[i].live)
+		if (is_wanted(request, &rows->clients[i]))
 			rows->clients[n++] = rows->clients[i];
 	}
 	rows->n = n;
@@ -160,9 +166,30 @@ static void arrange(const struct request *request, struct rows *rows)
 static const char *client_name(const struct snapshot *snapshot,
 			       const struct snapshot_client *client, char text[PREFIX_TEXT_SIZE])
 {
-	if (!snapshot->policy.limiters[client->limiter].keyed)
+	if (client->limiter && !snapshot->policy.limiters[client->limiter].keyed)
 		return "all";
 	return prefix_format(&client->key, text);
+}
+
+static void print_open(const struct snapshot_client *client, struct table_print *table)
+{
+	if (client->open_unknown)
+		table_print_cell(table, "?");
+	else
+		table_print_cell(table, "%" PRIu64, client->open);
+}
+
+/* One that only holds connections: nothing else is known of it. */
+static void print_holder(const struct snapshot_client *client, struct table_print *table)
+{
+	char address[PREFIX_TEXT_SIZE];
+
+	table_print_cell(table, "%s", prefix_format(&client->key, address));
+	for (int i = 0; i < 3; i++)
+		table_print_cell(table, "-");
+	print_open(client, table);
+	for (int i = 0; i < 2; i++)
+		table_print_cell(table, "-");
 }
 
 static void print_client(const struct snapshot *snapshot, const struct snapshot_client *client,
@@ -170,11 +197,15 @@ static void print_client(const struct snapshot *snapshot, const struct snapshot_
 {
 	char address[PREFIX_TEXT_SIZE], idle[PHRASE_SIZE], wait[PHRASE_SIZE];
 
+	if (client->limiter == 0) {
+		print_holder(client, table);
+		return;
+	}
 	table_print_cell(table, "%s", client_name(snapshot, client, address));
 	table_print_cell(table, "%s", snapshot->policy.limiters[client->limiter].name);
 	table_print_cell(table, "%s%" PRIu64, client->admitted_exact ? "" : "~", client->admitted);
 	table_print_cell(table, "%s%" PRIu64, client->refused_exact ? "" : "~", client->refused);
-	table_print_cell(table, "%" PRIu64, client->open);
+	print_open(client, table);
 	/* The word that says when wraps around, but not while the bucket is live. */
 	table_print_cell(table, "%s%s",
 			 client->live ? "" : ">= ", phrase_duration(client->idle, idle));
@@ -208,19 +239,24 @@ static json_t *places_json(const struct stile_limiter *limiter, uint32_t n)
 	return limiter->algorithm == STILE_ALGORITHM_CONCURRENCY ? json_integer(n) : json_null();
 }
 
+/* null: it may hold some that could not be counted. */
+static json_t *open_json(const struct snapshot_client *client)
+{
+	return client->open_unknown ? json_null() : json_integer((json_int_t)client->open);
+}
+
 static json_t *client_json(const struct snapshot *snapshot, const struct snapshot_client *client)
 {
 	const struct stile_limiter *limiter = &snapshot->policy.limiters[client->limiter];
 	char address[PREFIX_TEXT_SIZE];
 
-	return json_pack("{ss, ss, sI, sI, sb, sI, sb, sI, so, so, so, so, sb}", "address",
+	return json_pack("{ss, ss?, sI, sI, sb, sI, sb, so, so, so, so, so, sb}", "address",
 			 client_name(snapshot, client, address), "limiter",
-			 snapshot->policy.limiters[client->limiter].name, "used",
-			 (json_int_t)client->used, "admitted", (json_int_t)client->admitted,
-			 "admitted_exact", client->admitted_exact, "refused",
-			 (json_int_t)client->refused, "refused_exact", client->refused_exact,
-			 "open", (json_int_t)client->open, "in_flight",
-			 places_json(limiter, client->in_flight), "waiting",
+			 client->limiter ? limiter->name : NULL, "used", (json_int_t)client->used,
+			 "admitted", (json_int_t)client->admitted, "admitted_exact",
+			 client->admitted_exact, "refused", (json_int_t)client->refused,
+			 "refused_exact", client->refused_exact, "open", open_json(client),
+			 "in_flight", places_json(limiter, client->in_flight), "waiting",
 			 places_json(limiter, client->waiting), "idle_seconds",
 			 reading_seconds(client->idle), "wait_seconds",
 			 reading_seconds(client->wait), "live", client->live);
@@ -252,7 +288,8 @@ static int list_clients(const struct pins *pins, const struct request *request)
 		return r;
 	r = snapshot_clients(pins, snapshot, limiter, &clients, &rows.n);
 	if (r == 0)
-		r = snapshot_holders_fill(pins, snapshot, clients, rows.n);
+		r = snapshot_holders_fill(pins, snapshot, request->compare == by_open && !limiter,
+					  &clients, &rows.n);
 	if (r < 0)
 		return reading_failed(pins, r);
 	rows.clients = clients;

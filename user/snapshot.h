@@ -78,7 +78,7 @@ int snapshot_level(const struct snapshot *snapshot, uint32_t slot);
 
 /* One client of one limiter. */
 struct snapshot_client {
-	uint32_t limiter;  /* slot */
+	uint32_t limiter;  /* slot; 0: no limiter's, it only holds connections */
 	struct prefix key; /* bits 0: the one bucket of a limiter without keys */
 	uint64_t state;	   /* see bpf/bucket.h */
 	uint64_t used;	   /* of the limit, or of the burst: what still weighs, rounded up */
@@ -87,7 +87,8 @@ struct snapshot_client {
 	uint64_t wait;		    /* ns until its next event would be admitted; 0: now */
 	bool never; /* it would never be: a limiter that is named too often for it */
 	bool admitted_exact, refused_exact, live; /* live: its bucket differs from a new one */
-	uint64_t open; /* connections that it holds where the limiter judges; filled by the next */
+	uint64_t open; /* connections that it holds where the limiter judges; by snapshot_holders */
+	bool open_unknown; /* none is known of, and some were not counted for want of room */
 	uint32_t in_flight, waiting; /* of a limiter of concurrency; see bpf/places.h */
 };
 

@@ -37,9 +37,12 @@ struct snapshot_connections snapshot_connections_of(const struct stile_connectio
 						    const struct stile_recount *recount);
 
 /* snapshot_holders.c: what clients hold. */
-/* Counts what @clients hold. 0 or negative errno. */
-int snapshot_holders_fill(const struct pins *pins, const struct snapshot *snapshot,
-			  struct snapshot_client *clients, size_t n_clients);
+/*
+ * Counts what @clients hold. With @rest, who holds connections and is none of them is put behind
+ * them, as a client of limiter 0. 0 or negative errno.
+ */
+int snapshot_holders_fill(const struct pins *pins, const struct snapshot *snapshot, bool rest,
+			  struct snapshot_client **clients, size_t *n_clients);
 
 /* How many connections its address, or the /64 of that, holds at the listener. */
 int snapshot_held(const struct pins *pins, const struct snapshot *snapshot,

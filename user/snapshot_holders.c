@@ -35,6 +35,7 @@ int snapshot_held(const struct pins *pins, const struct snapshot *snapshot,
 struct holding {
 	struct stile_holder_key key;
 	uint64_t open;
+	bool told; /* with some client of a limiter */
 };
 
 static int compare(const void *a, const void *b)
@@ -51,7 +52,7 @@ static struct holding *sorted(const struct snapshot_pairs *pairs)
 	struct holding *holdings = calloc(pairs->n + 1, sizeof(*holdings));
 
 	for (size_t i = 0; holdings && i < pairs->n; i++)
-		holdings[i] = (struct holding){ keys[i], holder_open(holders[i].state) };
+		holdings[i] = (struct holding){ keys[i], holder_open(holders[i].state), false };
 	if (holdings)
 		qsort(holdings, pairs->n, sizeof(*holdings), compare);
 	return holdings;
@@ -99,7 +100,18 @@ static struct prefix known_part(const struct prefix *key)
 	return part;
 }
 
-static void count(const struct snapshot *snapshot, const struct holding *holdings, size_t n,
+/* Whether connections of a listener that @limiter judges were not counted by client. */
+static bool has_overflow(const struct snapshot *snapshot, uint32_t limiter)
+{
+	for (size_t slot = 1; slot < STILE_LISTENERS_MAX; slot++) {
+		if (snapshot->connections[slot].overflow &&
+		    judges(&snapshot->policy, limiter, snapshot->policy.listeners[slot].serial))
+			return true;
+	}
+	return false;
+}
+
+static void count(const struct snapshot *snapshot, struct holding *holdings, size_t n,
 		  struct snapshot_client *client)
 {
 	const struct prefix key = known_part(&client->key);
@@ -112,13 +124,73 @@ static void count(const struct snapshot *snapshot, const struct holding *holding
 		prefix_mask(masked, key.bits);
 		if (memcmp(masked, key.address, sizeof(masked)) != 0)
 			break;
-		if (judges(&snapshot->policy, client->limiter, holdings[i].key.listener))
-			client->open += holdings[i].open;
+		if (!judges(&snapshot->policy, client->limiter, holdings[i].key.listener))
+			continue;
+		client->open += holdings[i].open;
+		holdings[i].told = true;
 	}
 }
 
-int snapshot_holders_fill(const struct pins *pins, const struct snapshot *snapshot,
-			  struct snapshot_client *clients, size_t n_clients)
+/* As holder_key() keeps it. */
+static struct prefix holder_prefix(const struct stile_holder_key *key)
+{
+	struct prefix prefix = { .bits = 128 };
+	struct address address;
+
+	memcpy(&address, key->address, sizeof(address));
+	memcpy(prefix.address, key->address, sizeof(prefix.address));
+	if (!address_is_ipv4(&address))
+		prefix.bits = STILE_HOLDER_IPV6_PREFIX;
+	return prefix;
+}
+
+/* Who is no limiter's client: they are in the order of their addresses, a client at a time. */
+static size_t append(const struct holding *holdings, size_t n, struct snapshot_client *clients)
+{
+	struct snapshot_client *last = NULL;
+	size_t n_clients = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct prefix key = holder_prefix(&holdings[i].key);
+
+		if (holdings[i].told || holdings[i].open == 0)
+			continue;
+		if (!last || memcmp(last->key.address, key.address, sizeof(key.address)) != 0) {
+			last = &clients[n_clients++];
+			*last = (struct snapshot_client){ .key = key };
+		}
+		last->open += holdings[i].open;
+	}
+	return n_clients;
+}
+
+static int append_rest(const struct holding *holdings, size_t n, struct snapshot_client **clients,
+		       size_t *n_clients)
+{
+	struct snapshot_client *more = reallocarray(*clients, *n_clients + n + 1, sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	*clients = more;
+	*n_clients += append(holdings, n, more + *n_clients);
+	return 0;
+}
+
+static void count_all(const struct snapshot *snapshot, struct holding *holdings, size_t n,
+		      struct snapshot_client *clients, size_t n_clients)
+{
+	bool overflow[STILE_LIMITERS_MAX];
+
+	for (uint32_t slot = 0; slot < STILE_LIMITERS_MAX; slot++)
+		overflow[slot] = slot && has_overflow(snapshot, slot);
+	for (size_t i = 0; i < n_clients; i++) {
+		count(snapshot, holdings, n, &clients[i]);
+		clients[i].open_unknown = clients[i].open == 0 && overflow[clients[i].limiter];
+	}
+}
+
+int snapshot_holders_fill(const struct pins *pins, const struct snapshot *snapshot, bool rest,
+			  struct snapshot_client **clients, size_t *n_clients)
 {
 	autofd int fd = snapshot_maps_open(pins, snapshot->policy.generation, &shape);
 	autofree struct holding *holdings = NULL;
@@ -128,8 +200,9 @@ int snapshot_holders_fill(const struct pins *pins, const struct snapshot *snapsh
 	if (r < 0)
 		return r;
 	holdings = sorted(&pairs);
-	for (size_t i = 0; holdings && i < n_clients; i++)
-		count(snapshot, holdings, pairs.n, &clients[i]);
+	if (holdings)
+		count_all(snapshot, holdings, pairs.n, *clients, *n_clients);
+	r = !holdings ? -ENOMEM : rest ? append_rest(holdings, pairs.n, clients, n_clients) : 0;
 	snapshot_maps_pairs_release(&pairs);
-	return holdings ? 0 : -ENOMEM;
+	return r;
 }

@@ -16,10 +16,8 @@ static void print_cgroup(const struct snapshot_cgroup *cgroup, FILE *out)
 int status_print_connections(const struct status *status, FILE *out)
 {
 	static const struct table_print_column columns[] = {
-		{ "CONNECTIONS", false },
-		{ "OPEN", true },
-		{ "OPENED", true },
-		{ "RECOUNTED", true },
+		{ "CONNECTIONS", false }, { "OPEN", true },	{ "OPENED", true },
+		{ "RECOUNTED", true },	  { "OVERFLOW", true },
 	};
 	const struct snapshot *snapshot = status->snapshot;
 	struct table_print table;
@@ -34,6 +32,7 @@ int status_print_connections(const struct status *status, FILE *out)
 		table_print_cell(&table, "%" PRIu64, connections->open);
 		table_print_cell(&table, "%" PRIu64, connections->opened);
 		table_print_cell(&table, "%" PRIu64, connections->recounted);
+		table_print_cell(&table, "%" PRIu64, connections->overflow);
 	}
 	if (snapshot->policy.connections)
 		print_cgroup(&snapshot->cgroup, out);

@@ -160,7 +160,7 @@ static long long open_of(const struct live *live, const char *client)
 
 static long long listed_of(const struct live *live, const char *client)
 {
-	json_t *json = live_json(live, "clients --all --sort open"), *row;
+	json_t *json = live_json(live, "clients --sort open"), *row;
 	long long n = -1;
 	size_t i;
 
@@ -195,6 +195,22 @@ static void test_clients(void)
 	live_check_open(&live, &web, "half of them", 8);
 	CHECK_EQ("one client has left", open_of(&live, CLIENT_ONE), 0);
 	CHECK_EQ("another nearly", open_of(&live, CLIENT_TWO), 2);
+}
+
+static void test_unlimited(void)
+{
+	static const char unlimited[] = "interfaces: {srv0: {}}\n"
+					"listeners: {web: {ports: [80]}}\n"
+					"metrics: {listen: none}\n";
+	autosockets struct sockets sockets = {};
+	autolive struct live live;
+
+	if (!live_begin(&live, "holders-free") || !live_start_web(&live) ||
+	    !live_start(&live, unlimited))
+		return;
+	sockets_open(&live, &sockets, CLIENT_ONE, WEB_IPV4, 5);
+	live_check_open(&live, &web, "no limiter judges", 5);
+	CHECK_EQ("who holds them is listed", listed_of(&live, CLIENT_ONE), 5);
 }
 
 static void test_unseen(void)
@@ -257,6 +273,6 @@ CHECK_SUITE(connections, { "what is open is counted", test_web },
 	    { "a killed daemon misses nothing", test_killed },
 	    { "what nobody accepts is counted", test_not_accepted },
 	    { "so is what a SYN cookie brings", test_syn_cookies },
-	    { "each client's are", test_clients },
+	    { "each client's are", test_clients }, { "also where no limiter is", test_unlimited },
 	    { "who comes and goes leaves nothing", test_storm },
 	    { "what happens unseen is found", test_unseen });
