@@ -107,7 +107,7 @@ static bool is_counted(const struct recounting *it, uint32_t slot)
 
 static int read_counters(const struct recounting *it, struct list *list, bool after)
 {
-	struct stile_recount recount;
+	struct stile_recount recount = {};
 	int error = 0;
 
 	for (uint32_t slot = 1; slot < STILE_LISTENERS_MAX && error == 0; slot++) {

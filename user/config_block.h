@@ -58,9 +58,6 @@ config_field_read config_read_agent_check, config_read_unavailable_below;
 void config_response_release(struct language_response *response);
 
 /* Keys of a listener, in config_language.c. */
-config_field_read config_read_app_protocol;
-
-/* Keys of a listener, in config_language.c. */
 config_field_read config_read_app_protocol, config_read_dns_answer, config_read_raw;
 
 /* Maps of names to such blocks, read into struct config. */

@@ -186,7 +186,7 @@ static void add_piece(struct builder *builder, const struct piece *piece)
 		.mask = piece->mask,
 		.bits = piece->bits,
 	};
-	if (text)
+	if (text && piece->text)
 		memcpy(out->text + out->n_text, piece->text, text);
 	out->n_text += (uint32_t)text;
 	builder->n_pieces++;

@@ -18,6 +18,7 @@ static void btf_release(struct btf **btf)
 }
 
 /* The offset of a member of struct @id, one of an unnamed struct or union in it included. */
+/* NOLINTNEXTLINE(misc-no-recursion): types nest as deep as DEPTH_MAX */
 static int find_member(const struct btf *btf, __u32 id, const char *name, int depth)
 {
 	const struct btf_type *type = btf__type_by_id(btf, id);

@@ -70,15 +70,18 @@ static bool read_escape(struct reading *reading)
 {
 	static const char letters[] = "rnt0\\{}", bytes[] = "\r\n\t\0\\{}";
 	const char *at = reading->at + 1, *letter = *at ? strchr(letters, *at) : NULL;
+	int high, low;
 
 	if (letter) {
 		reading->at += 2;
 		return add_byte(reading, (uint8_t)bytes[letter - letters]);
 	}
-	if (*at != 'x' || hex_digit(at[1]) < 0 || hex_digit(at[2]) < 0)
+	high = *at == 'x' ? hex_digit(at[1]) : -1;
+	low = high >= 0 ? hex_digit(at[2]) : -1;
+	if (high < 0 || low < 0)
 		return refuse(reading, "\\xNN, \\r, \\n, \\t, \\0, \\\\, \\{ or \\}");
 	reading->at += 4;
-	return add_byte(reading, (uint8_t)(hex_digit(at[1]) << 4 | hex_digit(at[2])));
+	return add_byte(reading, (uint8_t)((unsigned int)high << 4 | (unsigned int)low));
 }
 
 static bool read_request(struct reading *reading)

@@ -18,8 +18,9 @@ static uint16_t listener_at(const struct snapshot_ports_tables *tables, uint32_t
 {
 	uint16_t page = tables->rows[row].page[protocol][port / STILE_PORTS_PER_PAGE];
 
-	return page < tables->n_pages ? tables->pages[page].listener[port % STILE_PORTS_PER_PAGE]
-				      : 0;
+	return tables->pages && page < tables->n_pages
+		       ? tables->pages[page].listener[port % STILE_PORTS_PER_PAGE]
+		       : 0;
 }
 
 static uint16_t own_listener_at(const struct snapshot_ports_tables *tables, uint32_t row,

@@ -78,4 +78,5 @@ void service_says_soon(const struct live *live, const char *line, const char *wo
 
 	CHECK(words, live_wait(is_answered, &question));
 	output = service_ask(live, line);
+	CHECK(words, output.text && strstr(output.text, words));
 }

@@ -73,7 +73,7 @@ static unsigned int queued(const struct world *world)
 static void serve(struct world *world)
 {
 	struct pollfd waiting = { .fd = world->service, .events = POLLIN };
-	struct sockaddr_in peer, heavy;
+	struct sockaddr_in peer = {}, heavy = {};
 	socklen_t size = sizeof(peer);
 	int fd = -1;
 

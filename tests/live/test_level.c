@@ -120,7 +120,7 @@ static uint64_t request(const struct balanced *balanced, unsigned int n)
 	struct engine_plan plan = {
 		.connections = n,
 		.concurrency = 4,
-		.seconds = LIVE_BOUND_MS / 1000,
+		.seconds = LIVE_BOUND_MS / 1000.0,
 		.timeout_ms = 5000,
 		.path = "/",
 	};

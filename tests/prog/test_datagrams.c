@@ -316,7 +316,7 @@ static void test_sip(void)
 static const char *sip_answer(struct prog *prog, const struct pkt_spec *spec)
 {
 	static char text[MESSAGE_MAX];
-	size_t headers = prog->sent.l4 + 8;
+	size_t headers;
 
 	if (strcmp(prog_send(prog, spec), "reply limited u/a=limited busy") != 0)
 		return prog->text;
@@ -344,7 +344,7 @@ static void test_sip_tag(void)
 		return;
 	CHECK_EQ("the limit is used up", prog_passing(&prog, &spec, 1), 1);
 	snprintf(first, sizeof(first), "%s", sip_answer(&prog, &spec));
-	if (!CHECK_EQ("it begins with the tag", strncmp(first, begin, strlen(begin)), 0))
+	if (!CHECK_EQ("it begins with the tag", strncmp(first, begin, strlen(begin)) != 0, false))
 		return;
 	tag = first + strlen(begin);
 	CHECK_EQ("which has eight hexadecimal digits", strspn(tag, "0123456789abcdef"), 8);

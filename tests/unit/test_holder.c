@@ -72,7 +72,8 @@ static void test_key(void)
 
 		memcpy(&address, rows[i].address, sizeof(address));
 		holder_key(&address, 9, &key);
-		CHECK_EQ(rows[i].what, memcmp(key.address, rows[i].want, sizeof(key.address)), 0);
+		CHECK_EQ(rows[i].what, memcmp(key.address, rows[i].want, sizeof(key.address)) != 0,
+			 false);
 		CHECK_EQ(rows[i].what, key.listener, 9);
 	}
 }

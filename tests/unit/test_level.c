@@ -189,8 +189,10 @@ static void test_gather(void)
 	autofree struct snapshot *now = snapshot_of_text();
 	struct level_input input;
 
-	if (!CHECK("there is memory", before && now))
+	if (!before || !now) {
+		CHECK("there is memory", false);
 		return;
+	}
 	count(before, "all", 1000, 1000);
 	count(now, "all", 1000, 1000);
 	level_gather(now, before->decisions, slot_of(now, "web"), &input);
@@ -225,8 +227,10 @@ static void test_gather_held(void)
 	autofree struct snapshot *snapshot = snapshot_of_text();
 	struct level_input input;
 
-	if (!CHECK("there is memory", snapshot))
+	if (!snapshot) {
+		CHECK("there is memory", false);
 		return;
+	}
 	snapshot->limiters[limiter_of(snapshot, "places")].held = 6;
 	snapshot->limiters[limiter_of(snapshot, "few")].held = 5;
 	level_gather(snapshot, snapshot->decisions, slot_of(snapshot, "sql"), &input);
@@ -245,8 +249,10 @@ static void test_gather_queue(void)
 	struct level_input input;
 	uint32_t sql, web;
 
-	if (!CHECK("there is memory", snapshot))
+	if (!snapshot) {
+		CHECK("there is memory", false);
 		return;
+	}
 	sql = slot_of(snapshot, "sql");
 	web = slot_of(snapshot, "web");
 	level_gather(snapshot, snapshot->decisions, sql, &input);

@@ -47,7 +47,8 @@ struct run {
 
 static void fail(struct run *run, const char *what, uint64_t got, uint64_t want)
 {
-	const char *const algorithms[] = { "sliding_window", "token_bucket", "fixed_window" };
+	const char *const algorithms[] = { "sliding_window", "token_bucket", "fixed_window",
+					   "concurrency" };
 
 	if (*run->failure)
 		return;

@@ -124,7 +124,7 @@ static void test_listening(void)
 
 static void test_connections(void)
 {
-	struct sockdiag_socket first, second, socket;
+	struct sockdiag_socket first = {}, second = {}, socket = {};
 	struct service service;
 	autofd int one = -1, two = -1;
 
@@ -148,14 +148,13 @@ static void test_connections(void)
 
 static void test_find(void)
 {
-	struct sockdiag_socket tuple, socket;
+	struct sockdiag_socket tuple = {}, socket = {};
 	struct service service;
-	autofd int client = -1;
 
 	if (!service_open(&service))
 		return;
 	for (int i = 0; i < 2; i++) {
-		client = connect_from(&service, i ? "::1" : "::ffff:127.0.0.2", &tuple);
+		autofd int client = connect_from(&service, i ? "::1" : "::ffff:127.0.0.2", &tuple);
 		CHECK("a client connects", client >= 0);
 		CHECK_EQ("it is found", sockdiag_find(service.diag, &tuple, &socket), 0);
 		CHECK_EQ("as it is", socket.state, SOCKDIAG_ESTABLISHED);
@@ -165,8 +164,6 @@ static void test_find(void)
 			 sockdiag_find(service.diag, &tuple, &socket), -ENOENT);
 		tuple.local_port--;
 		CHECK_EQ("nobody is there", sockdiag_find(service.diag, &tuple, &socket), -ENOENT);
-		close(client);
-		client = -1;
 	}
 	service_close(&service);
 }
