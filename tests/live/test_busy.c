@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "live.h"
+#include "process.h"
 #include "util.h"
 
 #define CONFIG_OF(interface, mode, limit)                                                          \
@@ -182,6 +183,55 @@ static void test_lossy(void)
 	}
 }
 
+#define CLIENTS "4"
+#define REQUESTS "250" /* of each */
+
+/* Requests one after the other, from several at a time; what each of them got is in the log. */
+static pid_t start_requests(const struct live *live, char log[128])
+{
+	char *const argv[] = { "sh", "-c",
+			       "for i in $(seq " CLIENTS "); do curl -s -m 5 -o /dev/null "
+			       "-H 'Connection: close' -w '%{http_code} %{errormsg}\\n' "
+			       "'http://" SERVER_IPV4 "/[1-" REQUESTS "]' & done; wait",
+			       NULL };
+	const struct process process = {
+		.netns = live->netns[LIVE_CLIENT],
+		.log = log,
+		.argv = argv,
+	};
+
+	snprintf(log, 128, "%s/requests.log", live->directory);
+	return process_start(&process);
+}
+
+/* Reloads, one after the other, in the midst of conversations: each goes on. */
+static void test_reloaded(void)
+{
+	autolive struct live live;
+	unsigned int reloads = 0;
+	int status = -1;
+	char log[128];
+	pid_t pid;
+
+	if (!live_begin(&live, "busy-reloaded") || !live_start_web(&live) ||
+	    !live_start(&live, CONFIG("srv0", "generic")))
+		return;
+	live_shell(&live, LIVE_CLIENT, "curl -sf -m 5 http://" SERVER_IPV4 "/");
+	pid = start_requests(&live, log);
+	if (!CHECK("there are requests", pid > 0))
+		return;
+	do {
+		autooutput struct output output = live_stile(&live, "reload");
+
+		CHECK_EQ("a reload", output.code, 0);
+		reloads++;
+	} while (!process_wait(pid, 0, &status) && reloads < 1000);
+	CHECK_EQ("all requests came to their end", status, 0);
+	CHECK("there were some reloads", reloads > 1);
+	live_shell(&live, LIVE_CLIENT,
+		   "test $(grep -c '^429 $' %s) = $((" CLIENTS " * " REQUESTS "))", log);
+}
 CHECK_SUITE(busy, { "curl, generic", test_generic }, { "curl, native", test_native },
 	    { "curl, loopback", test_loopback },
-	    { "open connections of who is refused", test_kept }, { "lost packets", test_lossy });
+	    { "open connections of who is refused", test_kept }, { "lost packets", test_lossy },
+	    { "reloads in their midst", test_reloaded });
