@@ -184,15 +184,19 @@ static void test_lossy(void)
 }
 
 #define CLIENTS "4"
-#define REQUESTS "250" /* of each */
+#define REQUESTS "2500" /* of each */
 
 /* Requests one after the other, from several at a time; what each of them got is in the log. */
 static pid_t start_requests(const struct live *live, char log[128])
 {
-	char *const argv[] = { "sh", "-c",
+	char *const argv[] = { "sh",
+			       "-c",
 			       "for i in $(seq " CLIENTS "); do curl -s -m 5 -o /dev/null "
 			       "-H 'Connection: close' -w '%{http_code} %{errormsg}\\n' "
-			       "'http://" SERVER_IPV4 "/[1-" REQUESTS "]' & done; wait",
+			       "'http://" SERVER_IPV4 "/[1-" REQUESTS "]' >\"$1.$i\" & done; "
+			       "wait; cat \"$1\".*",
+			       "sh",
+			       log,
 			       NULL };
 	const struct process process = {
 		.netns = live->netns[LIVE_CLIENT],
