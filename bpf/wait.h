@@ -80,6 +80,15 @@ struct wait {
 	__u64 window;  /* of those that turn away whom they have no room for, and do not know it */
 };
 
+/* When a place in a table is free again. The window of places that are held is none to wait for. */
+static __always_inline void wait_ask_window(struct wait *wait, const struct stile_limiter *limiter)
+{
+	__u64 window = bucket_holds(limiter) ? BUCKET_HOLD_WAIT : limiter->window;
+
+	if (window > wait->window)
+		wait->window = window;
+}
+
 static __always_inline void wait_ask(struct wait *wait, __u32 attachment,
 				     const struct address *source)
 {
@@ -93,8 +102,8 @@ static __always_inline void wait_ask(struct wait *wait, __u32 attachment,
 	ns = wait_of(charge_slot(attachment), source);
 	if (ns != WAIT_UNKNOWN)
 		wait->longest = ns > wait->longest ? ns : wait->longest;
-	else if (limiter->full == STILE_FULL_REJECT && limiter->window > wait->window)
-		wait->window = limiter->window;
+	else if (limiter->full == STILE_FULL_REJECT)
+		wait_ask_window(wait, limiter);
 }
 
 /*

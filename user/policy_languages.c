@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "datagram.h"
+#include "language.h"
 #include "policy_build.h"
 #include "raw.h"
 
@@ -22,6 +23,58 @@ static bool fits(const struct config_listener *listener)
 	if (listener->language == STILE_LANGUAGE_NONE || listener->language == STILE_LANGUAGE_RAW)
 		return true;
 	return datagram_speaks(listener->language) == (listener->protocol == STILE_PROTOCOL_UDP);
+}
+
+/* An answer is shorter than its request, and that is no longer than a datagram can be. */
+static void check_raw_datagram(struct diag *diag, const struct config_listener *listener)
+{
+	const struct raw *raw = listener->raw;
+	unsigned int least = 0;
+
+	for (unsigned int i = 0; i < raw->n_pieces; i++)
+		least += raw->pieces[i].kind == RAW_WAIT_S || raw->pieces[i].kind == RAW_WAIT_MS
+				 ? 1
+				 : raw->pieces[i].length;
+	if (least >= STILE_DATAGRAM_SIZE)
+		diag_error(diag, listener->raw_place,
+			   "raw: '%s' would never send its %u bytes: an answer over udp is shorter "
+			   "than its request, %d bytes at most",
+			   listener->name.text, least, STILE_DATAGRAM_SIZE - 1);
+}
+
+/*
+ * What a place is filled with is known while the request is at hand and the wait is reckoned: in
+ * the first piece, whatever the request's size. Those that follow have the bytes alone.
+ */
+static void check_raw_places(struct diag *diag, const struct config_listener *listener)
+{
+	static const unsigned int widths[] = {
+		[RAW_WAIT_S] = LANGUAGE_WIDTH_S,
+		[RAW_WAIT_MS] = LANGUAGE_WIDTH_MS,
+	};
+	const struct raw *raw = listener->raw;
+	unsigned int end = 0;
+
+	for (unsigned int i = 0; i < raw->n_pieces; i++) {
+		const struct raw_piece *piece = &raw->pieces[i];
+		bool request = piece->kind == RAW_REQUEST;
+
+		end += request || piece->kind == RAW_BYTES ? piece->length : widths[piece->kind];
+		if (request && raw->server_first) {
+			diag_error(diag, listener->raw_place,
+				   "raw: '%s' has {request:...} and first: server, where nothing "
+				   "was asked yet, expected first: client",
+				   listener->name.text);
+			return;
+		}
+		if (piece->kind != RAW_BYTES && end > STILE_ANSWER_PIECE) {
+			diag_error(diag, listener->raw_place,
+				   "raw: a place of '%s' ends at byte %u, and places are filled in "
+				   "within the first %d: put it further to the front",
+				   listener->name.text, end, STILE_ANSWER_PIECE);
+			return;
+		}
+	}
 }
 
 static void check_raw(struct diag *diag, const struct config_listener *listener)
@@ -44,6 +97,13 @@ static void check_raw(struct diag *diag, const struct config_listener *listener)
 			   "raw: '%s' is on udp, where no server speaks first, expected first: "
 			   "client",
 			   listener->name.text);
+	if (listener->language != STILE_LANGUAGE_RAW || !listener->raw ||
+	    (listener->unsure & (CONFIG_LANGUAGE | CONFIG_PROTOCOL)))
+		return;
+	if (listener->protocol == STILE_PROTOCOL_UDP)
+		check_raw_datagram(diag, listener);
+	else
+		check_raw_places(diag, listener);
 }
 
 /* Whether there is anything to say there. */

@@ -84,20 +84,38 @@ static bool read_escape(struct reading *reading)
 	return add_byte(reading, (uint8_t)((unsigned int)high << 4 | (unsigned int)low));
 }
 
+/* Digits behind @before, and nothing else: no signs, no blanks. */
+static bool read_number(const char **at, char before, unsigned int max, unsigned int *ret_number)
+{
+	const char *digit = *at + 1;
+	unsigned int number = 0;
+
+	if (**at != before || *digit < '0' || *digit > '9')
+		return false;
+	for (; *digit >= '0' && *digit <= '9'; digit++) {
+		number = 10 * number + (unsigned int)(*digit - '0');
+		if (number > max)
+			return false;
+	}
+	*at = digit;
+	*ret_number = number;
+	return true;
+}
+
 static bool read_request(struct reading *reading)
 {
 	static const char expected[] = "{request:OFFSET:LENGTH}, an offset of 1400 at most and a "
 				       "length from 1 to 64";
+	const char *at = reading->at + strlen("{request");
 	unsigned int offset, length;
-	int end = 0;
 
-	if (sscanf(reading->at, "{request:%4u:%2u}%n", &offset, &length, &end) < 2 || end == 0 ||
-	    offset > RAW_OFFSET_MAX || length == 0 || length > RAW_REQUEST_MAX)
+	if (!read_number(&at, ':', RAW_OFFSET_MAX, &offset) ||
+	    !read_number(&at, ':', RAW_REQUEST_MAX, &length) || *at != '}' || length == 0)
 		return refuse(reading, expected);
 	if (!add_piece(reading,
 		       &(struct raw_piece){ RAW_REQUEST, (uint16_t)offset, (uint16_t)length }))
 		return false;
-	reading->at += end;
+	reading->at = at + 1;
 	return true;
 }
 
