@@ -69,15 +69,9 @@ static __always_inline bool judge_opens_connection(__u8 flags)
 	return (flags & (FLAG_SYN | FLAG_ACK)) == FLAG_SYN;
 }
 
-static __always_inline bool judge_is_loopback(__u64 ipv4)
-{
-	return (ipv4 & 0xff000000) == 0x7f000000;
-}
-
 /*
  * What may be answered: what one host sent to one, on every layer (RFC 1122, 3.2.2). Groups and
- * what is reserved (RFC 1112, 4) have the first three bits set; 127/8 talks to itself alone, and
- * from elsewhere it is forged (RFC 1122, 3.2.1.3).
+ * what is reserved (RFC 1112, 4) have the first three bits set.
  */
 static __always_inline bool judge_may_answer(const struct pkt *pkt)
 {
@@ -87,8 +81,7 @@ static __always_inline bool judge_may_answer(const struct pkt *pkt)
 		return false;
 	if (pkt->ipv4)
 		return (from & 0xe0000000) != 0xe0000000 && (from & 0xff000000) != 0 &&
-		       (to & 0xe0000000) != 0xe0000000 &&
-		       judge_is_loopback(from) == judge_is_loopback(to);
+		       (to & 0xe0000000) != 0xe0000000;
 	return swap64(pkt->source.word[0]) >> 56 != 0xff &&
 	       swap64(pkt->destination.word[0]) >> 56 != 0xff &&
 	       (pkt->source.word[0] | pkt->source.word[1]) != 0;
