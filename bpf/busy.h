@@ -14,6 +14,7 @@
 #include "classify.h"
 #include "compose.h"
 #include "cookie.h"
+#include "judge.h"
 #include "segment.h"
 #include "talk.h"
 #include "wait.h"
@@ -135,6 +136,28 @@ __attribute__((noinline)) int busy_speaks(const struct pkt *pkt, __u32 refused)
 	return policy.listeners[listener].answer ? listener : 0;
 }
 
+/* The TCP header, or NULL. */
+static __always_inline struct tcphdr *busy_tcp(struct xdp_md *ctx, const struct pkt *pkt)
+{
+	void *data = (void *)(long)ctx->data;
+	struct tcphdr *tcp;
+	__u32 l4 = pkt->l4;
+
+	opaque(l4); /* verifier: the register that is checked is the one that is used */
+	if (l4 > PARSE_OFFSET_MAX)
+		return NULL;
+	tcp = data + l4;
+	return (void *)(tcp + 1) <= (void *)(long)ctx->data_end ? tcp : NULL;
+}
+
+/* Whether the SYN has room for an option: nobody gets more than he sent. */
+static __always_inline bool busy_has_options(struct xdp_md *ctx, const struct pkt *pkt)
+{
+	const struct tcphdr *tcp = busy_tcp(ctx, pkt);
+
+	return tcp && tcp->doff > sizeof(*tcp) / 4;
+}
+
 /* Answers a SYN at @listener that @refused refused: the first segment of a conversation. */
 __attribute__((noinline)) int busy_begin(struct xdp_md *ctx, const struct pkt *pkt, __u32 listener,
 					 __u32 refused)
@@ -152,6 +175,7 @@ __attribute__((noinline)) int busy_begin(struct xdp_md *ctx, const struct pkt *p
 	busy_party(scratch, pkt, listener);
 	scratch->segment = (struct segment){
 		.flags = FLAG_SYN | FLAG_ACK,
+		.has_mss = busy_has_options(ctx, pkt),
 		.acknowledgment = pkt->sequence + 1,
 		.sequence = cookie_make((const __u64 *)policy.cookie_key, pkt, now,
 					busy_choice(scratch, refused)),
@@ -162,18 +186,10 @@ __attribute__((noinline)) int busy_begin(struct xdp_md *ctx, const struct pkt *p
 /* The window that the segment states; negative: no client of ours sends such a segment. */
 static __always_inline int busy_window(struct xdp_md *ctx, const struct pkt *pkt)
 {
-	void *data = (void *)(long)ctx->data;
-	struct tcphdr *tcp;
-	__u32 l4 = pkt->l4;
+	const struct tcphdr *tcp = busy_tcp(ctx, pkt);
 
-	opaque(l4); /* verifier: the register that is checked is the one that is used */
-	if (l4 > PARSE_OFFSET_MAX)
-		return -1;
-	tcp = data + l4;
-	if ((void *)(tcp + 1) > (void *)(long)ctx->data_end)
-		return -1;
 	/* We offered no options, so it has none; connections of others mostly have time stamps. */
-	return tcp->ack && tcp->doff == sizeof(*tcp) / 4 ? swap16(tcp->window) : -1;
+	return tcp && tcp->ack && tcp->doff == sizeof(*tcp) / 4 ? swap16(tcp->window) : -1;
 }
 
 /* How far it is into a conversation, see cookie_distance(); negative: it is in none. */
@@ -223,6 +239,18 @@ static __always_inline const struct stile_answer_rule *busy_rule(struct xdp_md *
 	return match < 0 ? talk_last(answer) : talk_rule(answer, match);
 }
 
+/*
+ * What a piece that is not the last acknowledges: not all of the request. Where a piece is lost the
+ * client sends the rest again, and nobody else would.
+ */
+static __always_inline __u32 busy_acknowledged(const struct pkt *pkt,
+					       const struct stile_answer *answer)
+{
+	if (pkt->payload || pkt->flags & FLAG_FIN || answer->speaks_first)
+		return pkt->sequence;
+	return pkt->sequence - 1;
+}
+
 /* Which part of the answer is next, and in what segment. */
 static __always_inline void busy_next(struct xdp_md *ctx, const struct pkt *pkt,
 				      const struct stile_answer *answer, struct scratch *scratch)
@@ -238,7 +266,10 @@ static __always_inline void busy_next(struct xdp_md *ctx, const struct pkt *pkt,
 	scratch->say.length = left < room ? left : room;
 	scratch->segment.length = scratch->say.length;
 	scratch->segment.flags = left ? FLAG_ACK | FLAG_PSH : FLAG_ACK;
-	scratch->segment.end_flags = left <= room && !rule->goes_on ? FLAG_FIN : 0;
+	scratch->segment.end_flags = rule->goes_on ? 0 : FLAG_FIN;
+	scratch->segment.ends = left <= room;
+	scratch->segment.end_acknowledgment = scratch->segment.acknowledgment;
+	scratch->segment.acknowledgment = busy_acknowledged(pkt, answer);
 	unrolled
 	for (i = 0; i < STILE_ANSWER_RULES - 1; i++) {
 		never = talk_never(answer, i);
@@ -264,9 +295,10 @@ static __always_inline int busy_send(struct xdp_md *ctx, const struct pkt *pkt,
 	segment->flags = flags;
 	segment->end_flags = 0;
 	segment->length = 0;
+	segment->ends = 0;
 	if (segment_send(ctx, pkt))
 		return STILE_REPLY_FAILED;
-	return flags & FLAG_RST ? STILE_REPLY_RESET : STILE_REPLY_ACK;
+	return STILE_REPLY_ACK;
 }
 
 /* What the segment gets: BUSY_SILENT, or the kind of reply. */
@@ -277,13 +309,12 @@ static __always_inline int busy_take(struct xdp_md *ctx, const struct pkt *pkt,
 
 	scratch->segment.sequence = pkt->acknowledgment;
 	scratch->segment.acknowledgment = pkt->sequence + pkt->payload + fin;
+	scratch->segment.has_mss = 0;
 	switch (talk_step(answer, pkt, scratch->has, scratch->window)) {
 	case TALK_SAY:
 		return busy_say(ctx, pkt, answer, scratch);
 	case TALK_ACK:
 		return busy_send(ctx, pkt, &scratch->segment, FLAG_ACK);
-	case TALK_RESET:
-		return busy_send(ctx, pkt, &scratch->segment, FLAG_RST | FLAG_ACK);
 	default:
 		return BUSY_SILENT;
 	}
@@ -303,7 +334,7 @@ __attribute__((noinline)) int busy_segment(struct xdp_md *ctx, const struct pkt 
 	if (!pkt || !scratch)
 		return BUSY_FOREIGN;
 	window = busy_window(ctx, pkt);
-	if (window < 0)
+	if (window < 0 || !judge_may_answer(pkt))
 		return BUSY_FOREIGN;
 	scratch->window = window;
 	answer = busy_look(scratch, pkt, listener);

@@ -114,10 +114,13 @@ struct say {
 
 struct segment {
 	__u32 sequence, acknowledgment;
-	__u32 length;  /* bytes of the scratch that it carries, if there is room */
-	__u32 headers; /* bytes of the frame before those */
+	__u32 length;		  /* bytes of the scratch that it carries, if there is room */
+	__u32 headers;		  /* bytes of the frame before those */
+	__u32 end_acknowledgment; /* see ends */
 	__u8 flags;
-	__u8 end_flags;			     /* that it has besides if it carries all of them */
+	__u8 end_flags;
+	__u8 ends;    /* 1: with all of those it has the end's flags besides, and acknowledgment */
+	__u8 has_mss; /* 1: the option */
 	__u16 never[STILE_ANSWER_RULES - 1]; /* bytes that it may not carry alone; 0: none */
 };
 

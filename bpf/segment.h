@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * TCP segments to the sender of a frame, made of that frame, as the CPU's scratch says. Where it
- * has to grow it grows at its head first: some drivers let the tail grow by a few bytes only.
+ * TCP segments to the sender of a frame, made of that frame, as the CPU's scratch says. It
+ * grows and shrinks at its head.
  * Every header is written anew, so what stood in the frame does not matter.
  */
 #ifndef STILE_BPF_SEGMENT_H
@@ -16,7 +16,7 @@
 #define SEGMENT_MSS 1220 /* what clients are told: a request's beginning is all that is read */
 #define SEGMENT_WINDOW (4 * SEGMENT_MSS)
 #define SEGMENT_HEAD STILE_ANSWER_PIECE /* what a frame can grow at its head wherever XDP runs */
-#define SEGMENT_OPTION 4		/* the one that a SYN has */
+#define SEGMENT_OPTION 4		/* the one that a SYN may have */
 
 _Static_assert(SEGMENT_IPV6_MAX <= SCRATCH_BYTES, "a segment's data is composed there");
 
@@ -25,32 +25,18 @@ static __always_inline __u32 segment_ip_size(const struct pkt *pkt)
 	return pkt->ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
 }
 
-static __always_inline __u32 segment_tcp_size(__u8 flags)
+static __always_inline __u32 segment_tcp_size(const struct segment *segment)
 {
-	return sizeof(struct tcphdr) + (flags & FLAG_SYN ? SEGMENT_OPTION : 0);
+	return sizeof(struct tcphdr) + (segment->has_mss ? SEGMENT_OPTION : 0);
 }
 
 /*
- * Makes the frame @headers and @length bytes long, or as near that as it gets, with its link header
- * at the front. How many bytes there are behind @headers; negative: not even those.
+ * The frame's tail stays where it is: after bpf_xdp_adjust_tail() generic XDP leaves an skb whose
+ * tail is a link header too far, and to which a local receiver then appends what comes next.
  */
-__attribute__((noinline)) int segment_resize(struct xdp_md *ctx, __u32 headers, __u32 length)
+__attribute__((noinline)) int segment_resize(struct xdp_md *ctx, int grow)
 {
-	int have = bpf_xdp_get_buff_len(ctx), want = headers + length, grow = want - have;
-
-	if (grow < 0)
-		grow = 0;
-	if (grow > SEGMENT_HEAD)
-		grow = SEGMENT_HEAD;
-	if (reply_open(ctx, grow)) {
-		grow = 0;
-		if (reply_open(ctx, 0))
-			return -1;
-	}
-	have += grow;
-	if (have != want && bpf_xdp_adjust_tail(ctx, want - have))
-		want = have < want ? have : -1;
-	return want - (int)headers;
+	return reply_open(ctx, grow);
 }
 
 /* 0, or -1: the frame ends before it does. */
@@ -58,7 +44,7 @@ static __always_inline int segment_tcp(struct tcphdr *tcp, const void *data_end,
 				       const struct pkt *pkt, const struct segment *segment,
 				       __u32 length)
 {
-	const __u32 size = segment_tcp_size(segment->flags);
+	const __u32 size = segment_tcp_size(segment);
 	__be32 *option = (__be32 *)(tcp + 1);
 	__u64 sum;
 
@@ -68,12 +54,12 @@ static __always_inline int segment_tcp(struct tcphdr *tcp, const void *data_end,
 		.seq = swap32(segment->sequence),
 		.ack_seq = swap32(segment->acknowledgment),
 		.doff = size / 4,
-		.window = swap16(segment->flags & FLAG_RST ? 0 : SEGMENT_WINDOW),
+		.window = swap16(SEGMENT_WINDOW),
 	};
 	((__u8 *)tcp)[13] = segment->flags;
 	sum = checksum_pseudo(&pkt->destination, &pkt->source, pkt->ipv4, size + length,
 			      IPPROTO_TCP);
-	if (segment->flags & FLAG_SYN) {
+	if (segment->has_mss) {
 		if ((void *)(option + 1) > data_end)
 			return -1; /* RFC 9293, 3.2: */
 		*option = swap32(2U << 24 | SEGMENT_OPTION << 16 | SEGMENT_MSS);
@@ -98,7 +84,7 @@ __attribute__((noinline)) int segment_write(struct xdp_md *ctx, const struct pkt
 	if (l3 > REPLY_LINK_MAX)
 		return -1;
 	l4 = l3 + segment_ip_size(pkt);
-	size = segment_tcp_size(scratch->segment.flags);
+	size = segment_tcp_size(&scratch->segment);
 	data = (void *)(long)ctx->data;
 	data_end = (void *)(long)ctx->data_end;
 	tcp = data + l4;
@@ -124,18 +110,37 @@ static __always_inline bool segment_is_barred(const struct segment *segment, __u
 	return barred;
 }
 
-/* How many of the segment's bytes the frame brings, and the frame as long as that; or negative. */
+/* How many of the segment's bytes a frame of @size brings. */
+static __always_inline int segment_room(const struct segment *segment, __u32 size)
+{
+	int length = (int)size - (int)segment->headers;
+
+	if (length >= (int)segment->length) {
+		length = segment->length;
+		if (segment->ends)
+			return length;
+	}
+	return length > 0 && segment_is_barred(segment, length) ? length - 1 : length;
+}
+
+/* The frame as long as what it brings of the segment's bytes: how many these are; or negative. */
 static __always_inline int segment_fit(struct xdp_md *ctx, struct segment *segment)
 {
-	int length = segment_resize(ctx, segment->headers, segment->length);
+	int have = bpf_xdp_get_buff_len(ctx);
+	int length = segment_room(segment, have + SEGMENT_HEAD);
 
-	if (length < 0 || (length == 0 && segment->length > 0))
+	if (length < 0 || segment_resize(ctx, (int)segment->headers + length - have)) {
+		length = segment_room(segment, have);
+		if (length < 0 || segment_resize(ctx, (int)segment->headers + length - have))
+			return -1;
+	}
+	if (length == 0 && segment->length > 0)
 		return -1;
-	if (length == (int)segment->length)
+	if (segment->ends && length == (int)segment->length) {
 		segment->flags |= segment->end_flags;
-	if (segment->flags & FLAG_FIN || !segment_is_barred(segment, length))
-		return length;
-	return bpf_xdp_adjust_tail(ctx, -1) ? -1 : length - 1;
+		segment->acknowledgment = segment->end_acknowledgment;
+	}
+	return length;
 }
 
 /* Turns the frame into the segment; 0, or -1, and the frame is good for nothing. */
@@ -149,7 +154,7 @@ __attribute__((noinline)) int segment_send(struct xdp_md *ctx, const struct pkt 
 	if (!pkt || !scratch || pkt->l3 > REPLY_LINK_MAX)
 		return -1;
 	segment = &scratch->segment;
-	segment->headers = pkt->l3 + segment_ip_size(pkt) + segment_tcp_size(segment->flags);
+	segment->headers = pkt->l3 + segment_ip_size(pkt) + segment_tcp_size(segment);
 	length = segment_fit(ctx, segment);
 	if (length < 0 || segment_write(ctx, pkt, length))
 		return -1;

@@ -18,9 +18,8 @@
 
 enum talk_step {
 	TALK_SILENCE,
-	TALK_SAY,   /* bytes of the answer, and a FIN after the last */
-	TALK_ACK,   /* the client's FIN */
-	TALK_RESET, /* it goes on sending, and nobody reads it */
+	TALK_SAY, /* bytes of the answer, and a FIN after the last */
+	TALK_ACK, /* the client's FIN, or what it goes on sending, which nobody reads */
 };
 
 static __always_inline const struct stile_answer_rule *talk_rule(const struct stile_answer *answer,
@@ -67,9 +66,8 @@ static __always_inline enum talk_step talk_step(const struct stile_answer *answe
 	if (pkt->flags & FLAG_RST)
 		return TALK_SILENCE;
 	if (talk_is_over(answer, has)) {
-		if (pkt->payload)
-			return TALK_RESET;
-		return pkt->flags & FLAG_FIN ? TALK_ACK : TALK_SILENCE;
+		/* A reset would take the answer from a client that has not read it yet. */
+		return pkt->payload || pkt->flags & FLAG_FIN ? TALK_ACK : TALK_SILENCE;
 	}
 	if (pkt->payload || pkt->flags & FLAG_FIN)
 		return TALK_SAY;

@@ -60,9 +60,10 @@ bool talk_begin(struct talk *talk, struct prog *prog, const struct pkt_spec *spe
 	answer.flags = PKT_SYN | PKT_ACK;
 	answer.sequence = talk->cookie;
 	answer.acknowledgment = TALK_SEQUENCE + 1;
-	answer.mss = TALK_MSS;
+	answer.mss = spec->tcp_options || spec->mss ? TALK_MSS : 0;
 	pkt_build(&answer, &frame);
 	check_frame("the SYN-ACK", prog, &frame);
+	CHECK("which is no larger than the SYN", prog->back.size <= prog->sent.size);
 	return true;
 }
 
@@ -75,7 +76,6 @@ static void check_back(struct talk *talk, const char *what, const struct talk_tu
 	answer.flags = turn->back_flags;
 	answer.sequence = talk->cookie + 1 + turn->has;
 	answer.acknowledgment = acknowledged;
-	answer.window = turn->back_flags & PKT_RST ? 0 : TALK_WINDOW;
 	answer.body = turn->back;
 	answer.body_size = turn->back_size;
 	pkt_build(&answer, &frame);
@@ -90,7 +90,9 @@ void talk_turn(struct talk *talk, const char *what, const struct talk_turn *turn
 
 	segment.tcp_options = turn->tcp_options;
 	segment.ip_options = 0;
+	segment.mss = 0;
 	segment.payload = 0;
+	segment.group = turn->group;
 	segment.flags = turn->flags;
 	segment.sequence = TALK_SEQUENCE + 1 + turn->sent;
 	segment.acknowledgment = talk->cookie + 1 + turn->has;
@@ -101,7 +103,8 @@ void talk_turn(struct talk *talk, const char *what, const struct talk_turn *turn
 	CHECK_STR_EQ(what, prog_send(talk->prog, &segment), turn->want);
 	if (turn->back_flags)
 		check_back(talk, what, turn,
-			   segment.sequence + length + (turn->flags & PKT_FIN ? 1 : 0));
+			   segment.sequence + length + (turn->flags & PKT_FIN ? 1 : 0) -
+				   turn->unacknowledged);
 }
 
 const uint8_t *talk_data(const struct talk *talk, size_t *ret_size, bool *ret_fin)

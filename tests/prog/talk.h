@@ -21,14 +21,16 @@ struct talk_turn {
 	uint32_t has;  /* bytes of Stile's stream that are acknowledged, the SYN not among them */
 	uint32_t sent; /* bytes that the client sent before this segment */
 	const char *data;
-	size_t data_size;    /* 0: as strlen() says */
-	uint16_t window;     /* 0: plenty */
-	bool no_window;	     /* 0 */
-	uint8_t tcp_options; /* bytes */
-	const char *want;    /* as prog_send() says it */
-	uint16_t back_flags; /* 0: the frame is not looked at */
-	const char *back;    /* data */
-	size_t back_size;    /* of them */
+	size_t data_size;	 /* 0: as strlen() says */
+	uint16_t window;	 /* 0: plenty */
+	bool no_window;		 /* 0 */
+	uint8_t tcp_options;	 /* bytes */
+	bool group;		 /* to a multicast MAC address */
+	const char *want;	 /* as prog_send() says it */
+	uint16_t back_flags;	 /* 0: the frame is not looked at */
+	const char *back;	 /* data */
+	size_t back_size;	 /* of them */
+	uint32_t unacknowledged; /* bytes of what the client has sent, by what comes back */
 };
 
 /*
