@@ -232,7 +232,7 @@ static __always_inline const struct stile_answer_rule *busy_rule(struct xdp_md *
 
 	scratch->say.request_length = 0;
 	if (scratch->has > answer->prelude)
-		return talk_last(answer);
+		return talk_continued(answer, scratch->has);
 	scratch->say.request = pkt->l4 + sizeof(struct tcphdr);
 	scratch->say.request_length = pkt->payload;
 	match = compose_match(ctx);
@@ -256,7 +256,7 @@ static __always_inline void busy_next(struct xdp_md *ctx, const struct pkt *pkt,
 				      const struct stile_answer *answer, struct scratch *scratch)
 {
 	const struct stile_answer_rule *rule = busy_rule(ctx, pkt, answer, scratch);
-	__u32 from = scratch->has > answer->prelude ? scratch->has : 0, never, i;
+	__u32 from = scratch->has > answer->prelude ? scratch->has : 0;
 	__u32 room = pkt->ipv4 ? SEGMENT_IPV4_MAX : SEGMENT_IPV6_MAX;
 	__u32 left = rule->length > from ? rule->length - from : 0;
 
@@ -270,11 +270,9 @@ static __always_inline void busy_next(struct xdp_md *ctx, const struct pkt *pkt,
 	scratch->segment.ends = left <= room;
 	scratch->segment.end_acknowledgment = scratch->segment.acknowledgment;
 	scratch->segment.acknowledgment = busy_acknowledged(pkt, answer);
-	unrolled
-	for (i = 0; i < STILE_ANSWER_RULES - 1; i++) {
-		never = talk_never(answer, i);
-		scratch->segment.never[i] = never > from ? never - from : 0;
-	}
+	scratch->segment.side = talk_side(answer, rule);
+	scratch->segment.from = from;
+	scratch->segment.never = talk_other_end(answer);
 }
 
 /* Has it said. The kind of reply. */

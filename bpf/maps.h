@@ -121,7 +121,8 @@ struct segment {
 	__u8 end_flags;
 	__u8 ends;    /* 1: with all of those it has the end's flags besides, and acknowledgment */
 	__u8 has_mss; /* 1: the option */
-	__u16 never[STILE_ANSWER_RULES - 1]; /* bytes that it may not carry alone; 0: none */
+	__u8 side;    /* enum talk_side; see talk_cut(), of which these are the arguments */
+	__u16 from, never;
 };
 
 /* Where an answer is composed; of the CPU's own, for want of stack. */

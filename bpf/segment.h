@@ -9,6 +9,7 @@
 
 #include "compose.h"
 #include "reply.h"
+#include "talk.h"
 
 /* What a path that nobody has asked about takes: RFC 9293, 3.7.1. */
 #define SEGMENT_IPV4_MAX 536
@@ -99,17 +100,6 @@ __attribute__((noinline)) int segment_write(struct xdp_md *ctx, const struct pkt
 	return segment_tcp(tcp, data_end, pkt, &scratch->segment, length);
 }
 
-static __always_inline bool segment_is_barred(const struct segment *segment, __u32 length)
-{
-	bool barred = false;
-	__u32 i;
-
-	unrolled
-	for (i = 0; i < STILE_ANSWER_RULES - 1; i++)
-		barred |= segment->never[i] != 0 && segment->never[i] == length;
-	return barred;
-}
-
 /* How many of the segment's bytes a frame of @size brings. */
 static __always_inline int segment_room(const struct segment *segment, __u32 size)
 {
@@ -120,7 +110,8 @@ static __always_inline int segment_room(const struct segment *segment, __u32 siz
 		if (segment->ends)
 			return length;
 	}
-	return length > 0 && segment_is_barred(segment, length) ? length - 1 : length;
+	return length > 0 ? (int)talk_cut(segment->side, segment->from, length, segment->never)
+			  : length;
 }
 
 /* The frame as long as what it brings of the segment's bytes: how many these are; or negative. */

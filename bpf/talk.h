@@ -4,9 +4,9 @@
  * stream its sender has, whether it brings data or ends its own. Pure.
  *
  * Our stream is what rules that go on said (the prelude), one part, and a FIN. Of a part that needs
- * several segments each follows on the acknowledgment of the one before. That cannot tell which
- * rule began it, so only the last rule's part is continued, and no segment of it ends where
- * another rule's part and FIN would.
+ * several segments each follows on the acknowledgment of the one before. Which rule began it is
+ * told by the place that is acknowledged: the other rule's part is cut only where this is a
+ * multiple of TALK_SIDE, less one, the last rule's nowhere there, nor where the other's FIN ends.
  */
 #ifndef STILE_BPF_TALK_H
 #define STILE_BPF_TALK_H
@@ -15,6 +15,14 @@
 
 #include "compiler.h"
 #include "parse.h"
+
+#define TALK_SIDE 16
+
+enum talk_side {
+	TALK_ALONE, /* there is no other rule */
+	TALK_LAST,
+	TALK_OTHER,
+};
 
 enum talk_step {
 	TALK_SILENCE,
@@ -33,24 +41,58 @@ static __always_inline const struct stile_answer_rule *talk_last(const struct st
 	return talk_rule(answer, answer->n_rules - 1);
 }
 
+/* Where the other rule's FIN ends; 0: there is none. */
+static __always_inline __u32 talk_other_end(const struct stile_answer *answer)
+{
+	return answer->other ? talk_rule(answer, answer->other - 1)->length + 1U : 0;
+}
+
 /* Whether a client that has @has bytes has all of a part, and the FIN: the bytes that it sends. */
 static __always_inline bool talk_is_over(const struct stile_answer *answer, __u32 has)
 {
-	const struct stile_answer_rule *rule;
-	bool over = has > talk_last(answer)->length;
-	__u32 i;
-
 	if (has <= answer->prelude)
 		return false;
 	/* Who had a prelude gets the rest in one segment. */
 	if (answer->prelude)
 		return true;
-	for (i = 0; i < STILE_ANSWER_RULES; i++) {
-		rule = talk_rule(answer, i);
-		if (i < answer->n_rules && !rule->goes_on && has == rule->length + 1U)
-			over = true;
+	return has > talk_last(answer)->length || has == talk_other_end(answer);
+}
+
+/* The rule whose part a client goes on with that has @has bytes of it. */
+static __always_inline const struct stile_answer_rule *
+talk_continued(const struct stile_answer *answer, __u32 has)
+{
+	return talk_rule(answer,
+			 (answer->other && has % TALK_SIDE == TALK_SIDE - 1 ? answer->other
+									    : answer->n_rules) -
+				 1);
+}
+
+static __always_inline enum talk_side talk_side(const struct stile_answer *answer,
+						const struct stile_answer_rule *rule)
+{
+	if (!answer->other)
+		return TALK_ALONE;
+	return rule == talk_rule(answer, answer->other - 1) ? TALK_OTHER : TALK_LAST;
+}
+
+/*
+ * How many of @length bytes behind @from a segment brings that is not the last: see above. @never:
+ * talk_other_end().
+ */
+static __always_inline __u32 talk_cut(enum talk_side side, __u32 from, __u32 length, __u32 never)
+{
+	__u32 rest = (from + length + 1) % TALK_SIDE;
+
+	if (side == TALK_OTHER)
+		return length > rest ? length - rest : 0;
+	if (side == TALK_ALONE || length == 0)
+		return length;
+	if (from + length == never) {
+		length--;
+		rest = (rest + TALK_SIDE - 1) % TALK_SIDE;
 	}
-	return over;
+	return rest ? length : length - 1;
 }
 
 /* Whether a client of @answer can have @has bytes. */
@@ -74,14 +116,6 @@ static __always_inline enum talk_step talk_step(const struct stile_answer *answe
 	if (has <= answer->prelude && !answer->speaks_first)
 		return TALK_SILENCE;
 	return window ? TALK_SAY : TALK_SILENCE;
-}
-
-/* What the last rule's part may not be cut at, because of rule @i: see above. 0: nothing. */
-static __always_inline __u32 talk_never(const struct stile_answer *answer, __u32 i)
-{
-	const struct stile_answer_rule *rule = talk_rule(answer, i);
-
-	return i + 1 < answer->n_rules && !rule->goes_on ? rule->length + 1U : 0;
 }
 
 #endif /* STILE_BPF_TALK_H */

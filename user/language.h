@@ -37,7 +37,7 @@ struct language_rule {
 	bool goes_on; /* the client is to speak again */
 };
 
-/* The last rule is for any request, and does not go on. */
+/* The last rule is for any request, and does not go on; of the others all but one do. */
 struct language {
 	bool speaks_first; /* the server does */
 	struct language_rule rules[STILE_ANSWER_RULES];
@@ -62,8 +62,8 @@ const struct language *language_of(enum stile_language language);
 
 /*
  * Writes the answer of @language, or, where that is NULL, of action close. 0, -EMSGSIZE where it
- * does not fit, or -EINVAL where a text has a place that is none; *ret_answer is written on
- * success only.
+ * does not fit, or -EINVAL where a text has a place that is none, or the rules are not as said
+ * above; *ret_answer is written on success only.
  */
 int language_build(const struct language *language, const struct language_response *response,
 		   struct stile_answer *ret_answer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Texts with places, made into the bytes and patches of an answer. The last rule's comes first,
- * for it may be continued from any of its bytes; one that is the beginning of it takes no room.
+ * Texts with places, made into the bytes and patches of an answer. The last rule's comes first; one
+ * that is the beginning of it takes no room.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -255,9 +255,24 @@ static void put_rule(struct writer *writer, const struct language_rule *rule,
 	out.length = (__u16)text.length;
 	if (!is_beginning(writer, &text))
 		out.first = (__u16)append(writer, &text);
-	if (out.first && out.length > STILE_ANSWER_PIECE)
+	if (out.goes_on && out.length > STILE_ANSWER_PIECE)
 		writer->error = -EMSGSIZE;
 	*ret_rule = out;
+}
+
+/* The rule before the last that does not go on, as struct stile_answer has it; of two -EINVAL. */
+static int find_other(const struct language *language)
+{
+	int other = 0;
+
+	for (unsigned int i = 0; i + 1 < language->n_rules; i++) {
+		if (language->rules[i].goes_on)
+			continue;
+		if (other)
+			return -EINVAL;
+		other = (int)i + 1;
+	}
+	return other;
 }
 
 int language_build(const struct language *language, const struct language_response *response,
@@ -266,11 +281,15 @@ int language_build(const struct language *language, const struct language_respon
 	static const struct language close = { .speaks_first = true, .n_rules = 1 };
 	autofree struct stile_answer *answer = calloc(1, sizeof(*answer));
 	struct writer writer = { .response = response, .answer = answer };
+	int other;
 
 	if (!answer)
 		return -ENOMEM;
 	if (!language)
 		language = &close;
+	other = find_other(language);
+	if (other < 0)
+		return other;
 	for (unsigned int i = language->n_rules; i-- > 0 && !writer.error;)
 		put_rule(&writer, &language->rules[i], &answer->rules[i]);
 	if (writer.error)
@@ -278,6 +297,7 @@ int language_build(const struct language *language, const struct language_respon
 	answer->speaks_first = language->speaks_first;
 	answer->prelude = (__u8)language->prelude;
 	answer->n_rules = (__u8)language->n_rules;
+	answer->other = (__u8)other;
 	answer->n_patches = (__u8)writer.n_patches;
 	answer->length = (__u16)writer.length;
 	*ret_answer = *answer;

@@ -58,8 +58,8 @@ struct stile_answer_rule {
 };
 
 /*
- * stile_answers (array). On TCP the last rule has a mask of zeros, does not go on, and first 0; a
- * rule whose part is longer than STILE_ANSWER_PIECE has first 0 as well.
+ * stile_answers (array). On TCP the last rule has a mask of zeros and does not go on; of those
+ * before it at most one, the other, does not either.
  */
 struct stile_answer {
 	__u16 length;	   /* of bytes, in use; 0: there is nothing to say, as of action close */
@@ -67,7 +67,8 @@ struct stile_answer {
 	__u8 n_rules;	   /* at least one */
 	__u8 n_patches;
 	__u8 prelude; /* bytes that rules which go on may have sent before the last rule's; TCP */
-	__u8 reserved[2];
+	__u8 other;   /* 1 + the index of that rule; 0: there is none */
+	__u8 reserved;
 	struct stile_patch patches[STILE_ANSWER_PATCHES];
 	struct stile_answer_rule rules[STILE_ANSWER_RULES];
 	__u8 bytes[STILE_ANSWER_BYTES];

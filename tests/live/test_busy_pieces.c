@@ -11,24 +11,28 @@
 #include "process.h"
 #include "util.h"
 
+#define HEADER_SIZE 600
 #define BODY_SIZE 3000
 
 #define CONFIG                                                                                     \
 	"interfaces: {%s: {mode: %s}}\n"                                                           \
 	"rate_limiters:\n"                                                                         \
 	"  one:\n"                                                                                 \
-	"    {keys: [], algorithm: token_bucket, limit: 1, window: 1h, response: {body: '%s'}}\n"  \
+	"    {keys: [], algorithm: token_bucket, limit: 1, window: 1h,\n"                          \
+	"     response: {headers: {X: '%s'}, body: '%s'}}\n"                                       \
 	"listeners:\n"                                                                             \
 	"  web: {ports: [80], app_protocol: http, rate_limiter_name: one}\n"
 
 /* Whose one request is spent; the file "answer" has what the others get. */
 static bool begin(struct live *live, const char *interface, const char *mode)
 {
-	char body[BODY_SIZE + 1] = "", config[sizeof(CONFIG) + BODY_SIZE + 64];
+	char header[HEADER_SIZE + 1] = "", body[BODY_SIZE + 1] = "";
+	char config[sizeof(CONFIG) + HEADER_SIZE + BODY_SIZE + 64];
 
+	memset(header, 'X', HEADER_SIZE);
 	for (int i = 0; i < BODY_SIZE; i++)
 		body[i] = (char)('a' + i % 23);
-	snprintf(config, sizeof(config), CONFIG, interface, mode, body);
+	snprintf(config, sizeof(config), CONFIG, interface, mode, header, body);
 	if (!live_start_web(live) || !live_write(live, "answer", body) || !live_start(live, config))
 		return false;
 	if (strcmp(interface, "lo") == 0)
@@ -63,8 +67,24 @@ static void check_sizes(const struct live *live, enum live_side side, const char
 	}
 }
 
+/* All that comes is the head, although that needs several pieces, too. */
+static void check_head(const struct live *live, const char *address)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line),
+		 "timeout 9 bash -c 'exec 3<>/dev/tcp/%s/80; "
+		 "printf \"HEAD / HTTP/1.0\\r\\n\\r\\n\" >&3; cat <&3' >head && "
+		 "grep -qx \"X: X\\{%d\\}.\" head && tail -c 21 head >end && "
+		 "printf 'Connection: close\\r\\n\\r\\n' | tail -c 21 | cmp - end",
+		 address, HEADER_SIZE);
+	check_whole(live, LIVE_CLIENT, address, line);
+}
+
 static void check_from_client(const struct live *live)
 {
+	check_head(live, SERVER_IPV4);
+	check_head(live, SERVER_IPV6);
 	check_sizes(live, LIVE_CLIENT, SERVER_IPV4);
 	check_sizes(live, LIVE_CLIENT, "[" SERVER_IPV6 "]");
 }

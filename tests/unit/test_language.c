@@ -30,6 +30,7 @@ static void test_places(void)
 		return;
 	CHECK_EQ("its length", answer.length, 1 + 4 + 1 + 7 + 1 + 5 + 1 + 21);
 	CHECK_EQ("one rule", answer.n_rules, 1);
+	CHECK_EQ("and no other", answer.other, 0);
 	CHECK_EQ("that says it all", answer.rules[0].length, answer.length);
 	CHECK_EQ("three patches", answer.n_patches, 3);
 	CHECK_EQ("seconds", answer.patches[0].kind, STILE_PATCH_WAIT_S);
@@ -107,6 +108,7 @@ static void test_rules(void)
 	CHECK_EQ("shorter", answer.rules[0].length, 6);
 	CHECK_EQ("the other behind", answer.rules[1].first, 10);
 	CHECK_EQ("it goes on", answer.rules[1].goes_on, 1);
+	CHECK_EQ("the first is the other", answer.other, 1);
 	CHECK_MEM_EQ("a request that begins so", answer.rules[0].value, "HEAD\0\0\0\0", 8);
 	CHECK_MEM_EQ("and as it will", answer.rules[0].mask, "\xff\xff\xff\xff\0\0\0\0", 8);
 	CHECK_MEM_EQ("any request", answer.rules[2].mask, "\0\0\0\0\0\0\0\0", 8);
@@ -116,6 +118,11 @@ static void test_rules(void)
 	text[STILE_ANSWER_PIECE] = 'x';
 	language.rules[1].text.length++;
 	CHECK_EQ("more than that", language_build(&language, &none, &answer), -EMSGSIZE);
+	language.rules[1].goes_on = false;
+	CHECK_EQ("two others", language_build(&language, &none, &answer), -EINVAL);
+	language.rules[0].goes_on = true;
+	CHECK_EQ("another one, of any length", language_build(&language, &none, &answer), 0);
+	CHECK_EQ("the second", answer.other, 2);
 }
 
 /* What the operator wants said, and what is said otherwise. */

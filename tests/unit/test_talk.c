@@ -12,6 +12,7 @@
 static const struct stile_answer http = {
 	.length = 100,
 	.n_rules = 2,
+	.other = 1,
 	.rules = { { .length = 60 }, { .length = 100 } },
 };
 /* The server does, and says it in one go. */
@@ -91,9 +92,51 @@ static void test_bounds(void)
 	CHECK("and not more", !talk_can_have(&postgresql, 94));
 	CHECK("the FIN alone", talk_can_have(&silent, 1));
 	CHECK("and not more than that", !talk_can_have(&silent, 2));
-	CHECK_EQ("no piece ends where the shorter answer's FIN does", talk_never(&http, 0), 61);
-	CHECK_EQ("the last rule bars nothing", talk_never(&http, 1), 0);
-	CHECK_EQ("nor do rules that go on", talk_never(&postgresql, 0), 0);
 }
 
-CHECK_SUITE(talk, { "what a segment gets", test_step }, { "how much a client has", test_bounds });
+/* Where parts are cut, and whose part goes on there. */
+static void test_cut(void)
+{
+	static const struct {
+		const char *what;
+		enum talk_side side;
+		__u32 from, length, never, want;
+	} rows[] = {
+		{ "one rule: anywhere", TALK_ALONE, 0, 47, 0, 47 },
+		{ "the last rule's: anywhere,", TALK_LAST, 0, 46, 61, 46 },
+		{ "and from anywhere,", TALK_LAST, 2, 46, 61, 46 },
+		{ "but at 47", TALK_LAST, 0, 47, 61, 46 },
+		{ "nor at 47 from 2 on", TALK_LAST, 2, 45, 61, 44 },
+		{ "nor where the other's FIN ends", TALK_LAST, 0, 61, 61, 60 },
+		{ "nor there from 10 on", TALK_LAST, 10, 51, 61, 50 },
+		{ "where that is 64: nor at 63", TALK_LAST, 0, 64, 64, 62 },
+		{ "where that is 63", TALK_LAST, 0, 63, 63, 62 },
+		{ "nothing is nothing", TALK_LAST, 15, 0, 61, 0 },
+		{ "the other's: at 47", TALK_OTHER, 0, 47, 61, 47 },
+		{ "not at 48", TALK_OTHER, 0, 48, 61, 47 },
+		{ "not at 62", TALK_OTHER, 0, 62, 61, 47 },
+		{ "from there on to 63", TALK_OTHER, 47, 16, 61, 16 },
+		{ "not a byte more", TALK_OTHER, 47, 31, 61, 16 },
+		{ "fifteen bytes", TALK_OTHER, 0, 15, 61, 15 },
+		{ "fewer do not reach", TALK_OTHER, 0, 14, 61, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		CHECK_EQ(rows[i].what,
+			 talk_cut(rows[i].side, rows[i].from, rows[i].length, rows[i].never),
+			 rows[i].want);
+	CHECK_EQ("the other's FIN ends", talk_other_end(&http), 61);
+	CHECK_EQ("of one rule", talk_other_end(&smtp), 0);
+	CHECK("at 47 the other's goes on", talk_continued(&http, 47) == &http.rules[0]);
+	CHECK("at 46 the last's", talk_continued(&http, 46) == &http.rules[1]);
+	CHECK("and at 48", talk_continued(&http, 48) == &http.rules[1]);
+	CHECK("of one rule always", talk_continued(&smtp, 15) == &smtp.rules[0]);
+	CHECK_EQ("the other's side", talk_side(&http, &http.rules[0]), TALK_OTHER);
+	CHECK_EQ("the last's", talk_side(&http, &http.rules[1]), TALK_LAST);
+	CHECK_EQ("one rule has none", talk_side(&smtp, &smtp.rules[0]), TALK_ALONE);
+	CHECK_EQ("nor have those that go on", talk_side(&postgresql, &postgresql.rules[2]),
+		 TALK_ALONE);
+}
+
+CHECK_SUITE(talk, { "what a segment gets", test_step }, { "how much a client has", test_bounds },
+	    { "where it is cut", test_cut });
