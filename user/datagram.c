@@ -24,9 +24,9 @@ struct rule {
 };
 
 struct line {
-	const char *name; /* as it begins, in small letters */
+	const char *name; /* in small letters */
 	unsigned int which;
-	bool has_tag; /* a tag is added where it has none */
+	bool once, gets_tag; /* the first: it may not come twice */
 };
 
 struct table {
@@ -114,7 +114,9 @@ static const struct rule coap_rules[] = {
 
 /*
  * SIP (RFC 3261): 503 with Retry-After (21.5.4, 20.33), and the headers that a response takes from
- * its request (8.2.6.2; short names: 7.3.3). An ACK is never answered, nor is a response.
+ * its request as they came (8.2.6.2; short names: 7.3.3), To with a tag. Whoever keeps no state
+ * answers no ACK and no CANCEL (8.2.7), nobody answers a response. It goes where the request came
+ * from, as RFC 3581 has it, and Via does not say so: "received" and "rport" would need room.
  */
 static const struct piece sip_busy[] = {
 	TEXT("SIP/2.0 503 Service Unavailable\r\n"),
@@ -130,16 +132,18 @@ static const struct piece sip_short[] = {
 };
 static const struct rule sip_rules[] = {
 	{ MATCH(0, "ACK ", "\xff\xff\xff\xff") },
-	{ MATCH(0, "SIP/", "\xff\xff\xff\xff") },
+	{ MATCH(0, "CANCEL ", "\xff\xff\xff\xff\xff\xff\xff") },
+	{ MATCH(0, "SIP/", "\xdf\xdf\xdf\xff") },
 	{ .least = 1, PIECES(sip_busy) },
 	{ .least = 1, PIECES(sip_short) },
 };
 static const struct line sip_lines[] = {
-	{ "via:", 1, false },	  { "v:", 1, false }, { "from:", 2, false },
-	{ "f:", 2, false },	  { "to:", 4, true }, { "t:", 4, true },
-	{ "call-id:", 8, false }, { "i:", 8, false }, { "cseq:", 16, false },
+	{ "via", 1, false, false },    { "v", 1, false, false }, { "from", 2, true, false },
+	{ "f", 2, true, false },       { "to", 4, true, true },	 { "t", 4, true, true },
+	{ "call-id", 8, true, false }, { "i", 8, true, false },	 { "cseq", 16, true, false },
 };
 #define SIP_TAG ";tag="
+#define SIP_FIRST_ENDS " sip/2.0" /* 7.1 */
 
 #define LANGUAGE(list)                                                                             \
 	{                                                                                          \
@@ -217,34 +221,51 @@ static void add_rule(struct builder *builder, const struct rule *rule)
 		add_piece(builder, &rule->pieces[i]);
 }
 
+static bool add_text(struct builder *builder, const char *text, size_t length)
+{
+	struct stile_datagram *out = builder->out;
+
+	if (length > STILE_DATAGRAM_TEXT - out->n_text) {
+		builder->full = true;
+		return false;
+	}
+	memcpy(out->text + out->n_text, text, length);
+	out->n_text += (uint32_t)length;
+	return true;
+}
+
+/* It is looked for in the last bytes of a word. */
+static void add_tag(struct builder *builder)
+{
+	static const char all[] = "\xff\xff\xff\xff\xff";
+	struct stile_datagram_parameter *to = &builder->out->parameter;
+	size_t length = strlen(SIP_TAG), before = sizeof(to->name) - length;
+
+	to->text = (uint16_t)builder->out->n_text;
+	to->text_length = (uint16_t)length;
+	memcpy((char *)&to->name + before, SIP_TAG, length);
+	memcpy((char *)&to->mask + before, all, length);
+	(void)add_text(builder, SIP_TAG, length); /* the builder knows */
+}
+
 static void add_lines(struct builder *builder, const struct table *language)
 {
-	static const char all[] = "\xff\xff\xff\xff\xff\xff\xff\xff";
 	struct stile_datagram *out = builder->out;
-	uint16_t tag = (uint16_t)out->n_text;
 
 	if (language->n_lines == 0)
 		return;
-	if (strlen(SIP_TAG) > STILE_DATAGRAM_TEXT - out->n_text) {
-		builder->full = true;
-		return;
-	}
-	memcpy(out->text + tag, SIP_TAG, strlen(SIP_TAG));
-	out->n_text += (uint32_t)strlen(SIP_TAG);
+	add_tag(builder);
+	out->first_ends = word_of(SIP_FIRST_ENDS, strlen(SIP_FIRST_ENDS));
 	for (size_t i = 0; i < language->n_lines; i++) {
 		const struct line *line = &language->lines[i];
-		struct stile_datagram_line *to = &out->lines[out->n_lines++];
 
-		to->mask = word_of(all, strlen(line->name));
-		to->value = word_of(line->name, strlen(line->name));
-		to->which = (uint8_t)line->which;
 		out->lines_needed |= line->which;
-		if (!line->has_tag)
-			continue;
-		to->lacking_mask = word_of(all, strlen(SIP_TAG));
-		to->lacking = word_of(SIP_TAG, strlen(SIP_TAG));
-		to->text = tag;
-		to->text_length = (uint16_t)strlen(SIP_TAG);
+		out->lines[out->n_lines++] = (struct stile_datagram_line){
+			.name = word_of(line->name, strlen(line->name)),
+			.which = (uint8_t)line->which,
+			.once = line->once,
+			.gets = line->gets_tag,
+		};
 	}
 }
 
