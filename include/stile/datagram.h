@@ -120,7 +120,6 @@ struct stile_datagram_work {
 	__u32 within;		     /* enum stile_within */
 	__u32 has;		     /* 1: it has that parameter itself */
 	__u32 failed;
-	__u32 ended;
 };
 
 _Static_assert(sizeof(struct stile_piece) == 8, "stile_piece");
@@ -129,8 +128,7 @@ _Static_assert(sizeof(struct stile_datagram_line) == 16, "stile_datagram_line");
 _Static_assert(sizeof(struct stile_datagram_parameter) == 24, "stile_datagram_parameter");
 _Static_assert(sizeof(struct stile_datagram) == 1024 + 6 * 24 + 12 * 16 + 24 * 8 + 24 + 8 + 16,
 	       "stile_datagram");
-_Static_assert(sizeof(struct stile_datagram_work) ==
-		       2 * 1472 + 64 + 64 * 8 + 32 * 8 + 8 + 16 * 4 + 8,
+_Static_assert(sizeof(struct stile_datagram_work) == 2 * 1472 + 64 + 64 * 8 + 32 * 8 + 8 + 16 * 4,
 	       "stile_datagram_work");
 
 #endif /* STILE_DATAGRAM_H */

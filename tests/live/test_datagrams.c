@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "service.h"
+#include "util.h"
 
 #define CONFIG(port, keys)                                                                         \
 	"interfaces: {srv0: {}}\n"                                                                 \
@@ -108,6 +109,54 @@ static void test_coap(void)
 	service_says(&live, ask, "5.03");
 }
 
+/* A call of sipp's own, from a port of its own, whose messages are written down. */
+#define CALL                                                                                       \
+	"rm -f call.log; TERM=dumb sipp -sn uac -m 1 -nostdin -timeout 9 -i %s -p %d -trace_msg "  \
+	"-message_file call.log %s >/dev/null 2>&1; cat call.log"
+
+static bool start_sipp(struct live *live)
+{
+	static const char wait[] = "ss -Hlun sport = :5060 | grep '%s'";
+	static const char start[] =
+		"TERM=dumb exec sipp -sn uas -nostdin -i '%s' -p 5060 >/dev/null";
+	static const char *const addresses[] = { SERVER_IPV4, SERVER_IPV6 };
+	char line[128], ready[128];
+
+	for (size_t i = 0; i < ARRAY_SIZE(addresses); i++) {
+		snprintf(line, sizeof(line), start, addresses[i]);
+		snprintf(ready, sizeof(ready), wait, addresses[i]);
+		if (!service_start(live, line, ready))
+			return false;
+	}
+	return true;
+}
+
+static void call_says(const struct live *live, const char *const hosts[2], int port,
+		      const char *words)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line), CALL, hosts[0], port, hosts[1]);
+	service_says(live, line, words);
+}
+
+static void test_sip(void)
+{
+	static const char *const hosts[][2] = { { "$CLIENT", "$SERVER" },
+						{ "$CLIENT6", "\"[$SERVER6]\"" } };
+	autolive struct live live;
+
+	if (!live_begin(&live, "sip") || !start_sipp(&live) ||
+	    !live_start(&live, CONFIG("5060", "app_protocol: sip")))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(hosts); i++) {
+		for (int j = 0; j < 2; j++)
+			call_says(&live, hosts[i], 5061 + j, "SIP/2.0 200 OK");
+		call_says(&live, hosts[i], 5063, "SIP/2.0 503 Service Unavailable");
+		call_says(&live, hosts[i], 5064, "Retry-After: ");
+	}
+}
+
 CHECK_SUITE(datagrams, { "dig, and an unbound that answers by TCP", test_dns_truncated },
 	    { "dig, refused", test_dns_refused }, { "chronyd", test_ntp },
-	    { "coap-client", test_coap });
+	    { "coap-client", test_coap }, { "sipp", test_sip });
