@@ -79,6 +79,22 @@ static const struct language languages[_STILE_LANGUAGE_MAX] = {
 		.rules = { { .text = LANGUAGE_BYTES("\x15\x03\x03\0\x02\x02\x50") } },
 		.n_rules = 1,
 	},
+	/*
+	 * RFC 7766, 8: a length of two bytes, and a message; RFC 1035, 4.1.1: a header alone, the
+	 * query's ID, a response (QR) that is REFUSED (5), where OPCODE, RD and CD stay. A segment
+	 * that does not bring the count of questions, as one with the length alone, has no ID to
+	 * answer: the connection is closed.
+	 */
+	[STILE_LANGUAGE_DNS] = {
+		.rules = {
+			{ .request = LANGUAGE_BYTES("\0\0"),
+			  .offset = 6,
+			  .text = LANGUAGE_BYTES("") },
+			{ .text = LANGUAGE_BYTES("\0\x0c{request:2:2}{bits:4:121:128}"
+						 "{bits:5:16:5}\0\0\0\0\0\0\0\0") },
+		},
+		.n_rules = 2,
+	},
 };
 
 const struct language *language_of(enum stile_language language)

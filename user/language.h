@@ -3,8 +3,9 @@
  * The languages over TCP, a row of data each: how a client is told that the service is busy. A text
  * is what is sent, with places in it. Filled in when it is sent: {wait_s} and {wait_ms}, the time
  * to wait, with spaces on its left, {wait_s0} and {wait_ms0}, with zeros, and
- * {request:OFFSET:LENGTH}, bytes of the request. Filled in at once, with what the operator wants
- * said: {status}, {headers}, {length} and {body}. It does not know listeners or limiters.
+ * {request:OFFSET:LENGTH}, bytes of the request, and {bits:OFFSET:MASK:BYTE}, one byte with some of
+ * the request's bits. Filled in at once, with what the operator wants said: {status}, {headers},
+ * {length} and {body}. It does not know listeners or limiters.
  */
 #ifndef STILE_LANGUAGE_H
 #define STILE_LANGUAGE_H

@@ -135,6 +135,25 @@ static void put_request(struct writer *writer, const char *where)
 						.width = (__u8)width });
 }
 
+/* One byte: the request's, as far as the mask goes, over another. */
+static void put_bits(struct writer *writer, const char *where)
+{
+	unsigned int from, mask, byte;
+	char end;
+
+	if (sscanf(where, "%u:%u:%u%c", &from, &mask, &byte, &end) != 3 || from > UINT16_MAX ||
+	    mask > UINT8_MAX || byte > UINT8_MAX) {
+		writer->error = -EINVAL;
+		return;
+	}
+	put_patch(writer, (struct stile_patch){ .from = (__u16)from,
+						.kind = STILE_PATCH_REQUEST_BITS,
+						.width = 1,
+						.fill = (__u8)mask });
+	if (!writer->error)
+		writer->answer->bytes[writer->length - 1] = (__u8)byte;
+}
+
 static bool put_number(struct writer *writer, const char *name)
 {
 	static const struct {
@@ -179,6 +198,8 @@ static void put_place(struct writer *writer, const char *name)
 		put_text(writer, body_of(writer->response));
 	else if (strncmp(name, "request:", strlen("request:")) == 0)
 		put_request(writer, name + strlen("request:"));
+	else if (strncmp(name, "bits:", strlen("bits:")) == 0)
+		put_bits(writer, name + strlen("bits:"));
 	else if (!put_number(writer, name))
 		writer->error = -EINVAL;
 }

@@ -22,7 +22,8 @@ static bool fits(const struct config_listener *listener)
 {
 	if (listener->language == STILE_LANGUAGE_NONE || listener->language == STILE_LANGUAGE_RAW)
 		return true;
-	return datagram_speaks(listener->language) == (listener->protocol == STILE_PROTOCOL_UDP);
+	return listener->protocol == STILE_PROTOCOL_UDP ? datagram_speaks(listener->language)
+							: language_of(listener->language) != NULL;
 }
 
 /* An answer is shorter than its request, and that is no longer than a datagram can be. */
@@ -116,6 +117,12 @@ static bool check(struct diag *diag, const struct config_listener *listener)
 		diag_error(diag, listener->dns_answer_place,
 			   "dns_answer is for app_protocol: dns only, and '%s' has %s",
 			   listener->name.text, policy_language_names[listener->language]);
+	if (listener->dns_answer_place.line && !listener->dns_refused &&
+	    listener->language == STILE_LANGUAGE_DNS && listener->protocol == STILE_PROTOCOL_TCP)
+		diag_error(diag, listener->dns_answer_place,
+			   "dns_answer: truncated sends clients to tcp, and '%s' is there, "
+			   "expected refused",
+			   listener->name.text);
 	if (!fits(listener)) {
 		diag_error(diag, listener->language_place,
 			   "app_protocol: %s is spoken over %s, and '%s' is on %s",

@@ -73,6 +73,29 @@ static void test_dns_refused(void)
 	service_says(&live, ask, "status: REFUSED");
 }
 
+/* Who comes by TCP, as after a truncated answer, or for a whole zone, is refused in words, too. */
+static void test_dns_tcp(void)
+{
+	static const char config[] =
+		"interfaces: {srv0: {}}\n"
+		"rate_limiters: {few: {limit: 2, window: 1h}}\n"
+		"listeners: {dns: {ports: [53], rate_limiter_name: few, app_protocol: dns}}\n"
+		"metrics: {listen: \"127.0.0.1:9466\"}\n";
+	static const char *const asks[] = {
+		"dig +tcp -b $CLIENT +tries=1 @$SERVER service.example",
+		"dig +tcp -b $CLIENT6 +tries=1 @$SERVER6 service.example",
+	};
+	autolive struct live live;
+
+	if (!live_begin(&live, "dns-tcp") || !start_unbound(&live) || !live_start(&live, config))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(asks); i++) {
+		for (int j = 0; j < 2; j++)
+			service_says(&live, asks[i], "status: NOERROR");
+		service_says(&live, asks[i], "status: REFUSED");
+	}
+}
+
 #define CHRONY "bindcmdaddress /\ncmdport 0\ndriftfile %s\n"
 
 static void test_ntp(void)
@@ -158,5 +181,5 @@ static void test_sip(void)
 }
 
 CHECK_SUITE(datagrams, { "dig, and an unbound that answers by TCP", test_dns_truncated },
-	    { "dig, refused", test_dns_refused }, { "chronyd", test_ntp },
-	    { "coap-client", test_coap }, { "sipp", test_sip });
+	    { "dig, refused", test_dns_refused }, { "dig, by TCP", test_dns_tcp },
+	    { "chronyd", test_ntp }, { "coap-client", test_coap }, { "sipp", test_sip });

@@ -176,6 +176,36 @@ static void test_tls(void)
 	check_turns("app_protocol: tls", turns, ARRAY_SIZE(turns));
 }
 
+#define DNS_QUESTION "\7example\3org\0\0\1\0\1" /* RFC 1035, 4.1.2: A, IN */
+
+/* RFC 7766, 8: the length; RFC 1035, 4.1.1: ID, flags (QR, OPCODE, RD; CD, RCODE), and counts. */
+static void test_dns(void)
+{
+	static const struct turn turns[] = {
+		{ .what = "the end of the handshake" },
+		{ .what = "a question",
+		  .request = MESSAGE("\0\x1d\xab\xcd\1\0\0\1\0\0\0\0\0\0" DNS_QUESTION),
+		  .answer = MESSAGE("\0\x0c\xab\xcd\x81\5\0\0\0\0\0\0\0\0"),
+		  .flags = ALL },
+		{ .what = "without recursion, with AD and CD: CD stays (RFC 4035, 3.2.2)",
+		  .request = MESSAGE("\0\x1d\0\1\0\x30\0\1\0\0\0\0\0\0" DNS_QUESTION),
+		  .answer = MESSAGE("\0\x0c\0\1\x80\x15\0\0\0\0\0\0\0\0"),
+		  .flags = ALL },
+		{ .what = "an update (RFC 2136)",
+		  .request = MESSAGE("\0\x1d\0\2\x28\0\0\1\0\0\0\1\0\0" DNS_QUESTION),
+		  .answer = MESSAGE("\0\x0c\0\2\xa8\5\0\0\0\0\0\0\0\0"),
+		  .flags = ALL },
+		{ .what = "the length alone",
+		  .request = MESSAGE("\0\x1d"),
+		  .answer = MESSAGE(""),
+		  .flags = PKT_ACK | PKT_FIN },
+		{ .what = "the client has that end", .has = 1, .sent = 2 },
+	};
+
+	check_turns("app_protocol: dns", turns, ARRAY_SIZE(turns));
+	check_turns("app_protocol: dns, dns_answer: refused", turns, ARRAY_SIZE(turns));
+}
+
 static void test_raw(void)
 {
 	static const struct turn client[] = {
@@ -204,4 +234,4 @@ static void test_raw(void)
 
 CHECK_SUITE(languages, { "redis", test_redis }, { "postgresql", test_postgresql },
 	    { "mysql", test_mysql }, { "opcua", test_opcua }, { "tls", test_tls },
-	    { "raw", test_raw });
+	    { "dns", test_dns }, { "raw", test_raw });

@@ -46,6 +46,19 @@ static void test_places(void)
 		     21);
 }
 
+static void test_bits(void)
+{
+	struct stile_answer answer;
+
+	if (!CHECK_EQ("a byte with bits", build("a{bits:5:16:7}b", &answer), 0))
+		return;
+	CHECK_EQ("its patch", answer.patches[0].kind, STILE_PATCH_REQUEST_BITS);
+	CHECK_EQ("from the request's fifth byte", answer.patches[0].from, 5);
+	CHECK_EQ("through a mask", answer.patches[0].fill, 16);
+	CHECK_EQ("one byte", answer.length, 3);
+	CHECK_MEM_EQ("over the others", answer.bytes, "a\7b", 3);
+}
+
 static void test_mistakes(void)
 {
 	static const struct {
@@ -58,6 +71,10 @@ static void test_mistakes(void)
 		{ "{request:1:65}", -EINVAL },
 		{ "{request:65536:1}", -EINVAL },
 		{ "{request:1:1 }", -EINVAL },
+		{ "{bits:1:2}", -EINVAL },
+		{ "{bits:65536:1:1}", -EINVAL },
+		{ "{bits:1:256:1}", -EINVAL },
+		{ "{bits:1:1:256}", -EINVAL },
 		{ "{", 0 },
 		{ "}", 0 },
 		{ "{wait_s}{wait_s}{wait_s}{wait_s}{wait_s}{wait_s}{wait_s}{wait_s}", 0 },
@@ -146,5 +163,6 @@ static void test_response(void)
 	CHECK_EQ("at once", answer.speaks_first, 1);
 }
 
-CHECK_SUITE(language, { "places", test_places }, { "mistakes", test_mistakes },
-	    { "size", test_size }, { "rules", test_rules }, { "response", test_response });
+CHECK_SUITE(language, { "places", test_places }, { "bits", test_bits },
+	    { "mistakes", test_mistakes }, { "size", test_size }, { "rules", test_rules },
+	    { "response", test_response });
