@@ -28,8 +28,11 @@ static __always_inline bool place_is_alive(struct xdp_md *ctx, const struct stil
 	return state == BPF_TCP_NEW_SYN_RECV || state == BPF_TCP_SYN_RECV;
 }
 
-/* Ends what is over in set @index: the number of places' holders. */
-shared_function int place_sweep(struct xdp_md *ctx, __u32 index)
+/*
+ * Ends what is over in set @index: the number of places' holders. A handshake since whose SYN a
+ * cookie was sent may go on without a socket: @cookies is the last such time.
+ */
+shared_function int place_sweep(struct xdp_md *ctx, __u32 index, __u64 cookies)
 {
 	struct stile_handshake_set *set = bpf_map_lookup_elem(&stile_handshakes, &index);
 	__u64 since, now = bpf_jiffies64() * policy.tick + policy.tick_base;
@@ -43,8 +46,9 @@ shared_function int place_sweep(struct xdp_md *ctx, __u32 index)
 		since = load_once(way->since);
 		if (since <= HANDSHAKE_BUSY || (__s64)(now - since) < (__s64)HANDSHAKE_GRACE)
 			continue;
-		if (way->kind == STILE_HANDSHAKE_WAITING ? !handshake_gave_up(way, since, now)
-							 : place_is_alive(ctx, way))
+		if (way->kind == STILE_HANDSHAKE_WAITING
+			    ? !handshake_gave_up(way, since, now)
+			    : since <= cookies || place_is_alive(ctx, way))
 			continue;
 		if (!handshake_take(way, since))
 			continue;

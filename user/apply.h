@@ -14,6 +14,7 @@
 #include "diag.h"
 #include "pins.h"
 #include "policy.h"
+#include "syncookies.h"
 
 struct apply_interface {
 	char name[16];
@@ -51,9 +52,10 @@ int apply_heartbeat(const struct pins *pins);
 
 /*
  * Gives places back that handshakes held which came to nothing, as this network namespace has them.
+ * @cookies is kept from one look to the next.
  * 0 or negative errno.
  */
-int apply_sweep(const struct pins *pins);
+int apply_sweep(const struct pins *pins, struct syncookies *cookies);
 
 /* ns that a handshake lives at most, in this network namespace. */
 uint64_t apply_handshake_life(void);

@@ -3,11 +3,13 @@
  * How long a handshake can live in this network namespace: the first SYN-ACK is sent again after a
  * second, each further one after twice the time, two minutes at most, and after the last the
  * kernel waits once more (RFC 6298, 2.1 and 5.5; TCP_RTO_MAX in the kernel's net/tcp.h).
+ * A SYN cookie may live longer, and is as good as a handshake.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "apply.h"
+#include "syncookies.h"
 
 #define RETRIES "/proc/sys/net/ipv4/tcp_synack_retries"
 #define SECOND 1000000000ULL
@@ -28,5 +30,8 @@ uint64_t apply_handshake_life(void)
 		life += wait;
 		wait = wait * 2 < WAIT_MAX ? wait * 2 : WAIT_MAX;
 	}
-	return (life < LIFE_MAX ? life : LIFE_MAX) * SECOND;
+	life = life < LIFE_MAX ? life : LIFE_MAX;
+	if (life * SECOND < SYNCOOKIES_LIFE && syncookies_enabled())
+		return SYNCOOKIES_LIFE;
+	return life * SECOND;
 }

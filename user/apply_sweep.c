@@ -20,22 +20,23 @@ static int open_current(const struct pins *pins, const char *name)
 }
 
 /* A part of the table at a time: nothing else runs on the CPU meanwhile. */
-static int sweep(int program, __u32 n_sets)
+static int sweep(int program, __u32 n_sets, uint64_t cookies)
 {
 	union {
-		__u32 first;
+		struct stile_sweep sweep;
 		char bytes[ETH_ZLEN];
 	} frame = { .bytes = { 0 } };
 	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = &frame, .data_size_in = sizeof(frame));
 
-	for (frame.first = 0; frame.first < n_sets; frame.first += STILE_SWEEP_SETS) {
+	frame.sweep.cookies = cookies;
+	for (; frame.sweep.first < n_sets; frame.sweep.first += STILE_SWEEP_SETS) {
 		if (bpf_prog_test_run_opts(program, &options) < 0)
 			return -errno;
 	}
 	return 0;
 }
 
-int apply_sweep(const struct pins *pins)
+int apply_sweep(const struct pins *pins, struct syncookies *cookies)
 {
 	struct bpf_map_info info = {};
 	__u32 size = sizeof(info);
@@ -48,5 +49,6 @@ int apply_sweep(const struct pins *pins)
 		return map;
 	if (bpf_obj_get_info_by_fd(map, &info, &size) < 0)
 		return -errno;
-	return sweep(program, info.max_entries);
+	syncookies_look(cookies);
+	return sweep(program, info.max_entries, cookies->last);
 }

@@ -190,7 +190,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 	if (result >= 0)
 		result = run_levels_step(run, false);
 	if (result >= 0)
-		result = apply_sweep(run->pins);
+		result = apply_sweep(run->pins, &run->cookies);
 	/* Not at once: reloads may be waiting that were asked for before. */
 	run->detached = run->detached || (result == -ENOENT && run->lists_error == -ENOENT);
 	if (result >= 0 || result == run->lists_error)
@@ -246,6 +246,7 @@ static int start(struct run *run)
 	struct diag diag;
 	int error;
 
+	syncookies_look(&run->cookies); /* before any handshake that is counted */
 	diag_init(&diag, "");
 	error = run_load(run, &diag);
 	log_diag(&diag);

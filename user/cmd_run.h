@@ -51,9 +51,10 @@ struct run {
 	struct privilege_user user;	 /* to become */
 	char user_name[STILE_NAME_SIZE]; /* as the start had it */
 	struct run_backlog *backlog;	 /* NULL: no listener has a listen_backlog */
-	bool takes_sockets;		 /* it kept what that takes */
-	bool detached;			 /* it is known that 'stile detach' took all of it out */
-	int lists_error;		 /* of the last look at the lists, told once */
+	struct syncookies cookies;
+	bool takes_sockets; /* it kept what that takes */
+	bool detached;	    /* it is known that 'stile detach' took all of it out */
+	int lists_error;    /* of the last look at the lists, told once */
 };
 
 /* Reads the configuration. 0 or -errno with the mistakes in @diag, which it names. */

@@ -36,6 +36,14 @@ STILE_SIZE(struct stile_handshake, 64);
 
 enum stile_handshake_kind { STILE_HANDSHAKE_IN_FLIGHT, STILE_HANDSHAKE_WAITING };
 
+/* What stile_sweep is told, as the beginning of a frame. */
+struct stile_sweep {
+	__u64 cookies; /* ns of CLOCK_MONOTONIC: of SYNs until then, a cookie may have been sent */
+	__u32 first;   /* set */
+	__u32 reserved;
+};
+STILE_SIZE(struct stile_sweep, 16);
+
 struct stile_handshake_set {
 	struct stile_handshake way[STILE_HANDSHAKE_WAYS];
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Places of a limiter of concurrency: many connections at once, and what gives a place back. */
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #define WEB_IPV4 SERVER_IPV4 ":80"
 #define WEB_IPV6 "[" SERVER_IPV6 "]:80"
 #define QUIET_MS 300
+#define SHORT_BACKLOG 10
 #define AGAIN_MS 4000 /* a SYN is sent again after one second, and after three */
 
 #define CONFIG(limiters, names)                                                                    \
@@ -155,11 +157,13 @@ struct retry {
 	struct sockets *sockets;
 };
 
-static bool is_let_in(void *context)
+/* They do not all die in the same second. */
+static bool are_let_in(void *context)
 {
 	const struct retry *retry = context;
 
-	return burst(retry->live, retry->sockets, CLIENT_THREE, 1) == 1;
+	(void)burst(retry->live, retry->sockets, CLIENT_THREE, 20);
+	return retry->sockets->n >= 20;
 }
 
 /* SYN-ACKs to CLIENT_THREE are lost; the kernel gives up soon, and Stile thinks it takes longer. */
@@ -178,10 +182,72 @@ static void test_lost(void)
 	CHECK_EQ("no handshake succeeds", burst(&live, &sockets, CLIENT_THREE, 30), 0);
 	live_shell(&live, LIVE_SERVER, "ip neigh del " CLIENT_THREE " dev " SERVER_LINK);
 	CHECK_EQ("they hold their places", burst(&live, &sockets, CLIENT_THREE, 30), 0);
-	CHECK("and give them back when they are dead", live_wait(is_let_in, &retry));
-	sockets_close(&sockets, sockets.n);
-	live_check_open(&live, &web, "nothing is open", 0);
-	CHECK_EQ("all 20", burst(&live, &sockets, CLIENT_THREE, 30), 20);
+	(void)live_wait(are_let_in, &retry);
+	CHECK_EQ("and give them back when they are dead, all 20", sockets.n, 20);
+}
+
+/* A service at PORT_WEB that accepts when it is told to. */
+static int listen_short(const struct live *live)
+{
+	const struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(PORT_WEB) };
+	int fd;
+
+	live_enter(live, LIVE_SERVER);
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	live_leave(live);
+	CHECK("the service listens",
+	      bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 &&
+		      listen(fd, SHORT_BACKLOG) == 0);
+	return fd;
+}
+
+/* Each says something, again and again until it is heard, and whoever is there is accepted. */
+static void accept_all(int listener, const struct sockets *clients, struct sockets *accepted)
+{
+	struct pollfd waiting = { .fd = listener, .events = POLLIN };
+
+	for (unsigned int i = 0; i < clients->n; i++)
+		CHECK_EQ("it says something", send(clients->fds[i], "x", 1, 0), 1);
+	while (accepted->n < clients->n && poll(&waiting, 1, LIVE_BOUND_MS) > 0)
+		accepted->fds[accepted->n++] = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+}
+
+/* ACKs are lost on the server's side, so that handshakes overflow the listener's queue. */
+static void check_syncookies(const char *when)
+{
+	const struct burst all = { CLIENT_ONE, WEB_IPV4, 500, AGAIN_MS, 0, 0 };
+	autosockets struct sockets sockets = {}, accepted = {};
+	autolive struct live live;
+	autofd int listener = -1;
+
+	if (!live_begin(&live, "places"))
+		return;
+	listener = listen_short(&live);
+	if (!live_start(&live, CONFIG("a: {algorithm: concurrency, limit: 20, queue: 480}", "a")))
+		return;
+	live_shell(&live, LIVE_SERVER,
+		   "sysctl -qw net.ipv4.tcp_syncookies=%s; nft 'add table ip held; "
+		   "add chain ip held in {type filter hook input priority 0;}; "
+		   "add rule ip held in tcp dport 80 tcp flags & (syn|ack) == ack drop'",
+		   when);
+	CHECK_EQ("of 500, 20, however often the others ask", sockets_burst(&live, &sockets, &all),
+		 20);
+	CHECK("some of them by a cookie",
+	      live_counter(&live, LIVE_SERVER, "TcpExtSyncookiesSent") > 0);
+	live_shell(&live, LIVE_SERVER, "nft delete table ip held");
+	accept_all(listener, &sockets, &accepted);
+	live_check_open(&live, &web, "all of them are open", 20);
+	CHECK_EQ("and they hold their places", burst(&live, &sockets, CLIENT_ONE, 30), 0);
+	sockets_close(&sockets, 20);
+	sockets_close(&accepted, 20);
+	live_check_open(&live, &web, "all are closed", 0);
+}
+
+/* No socket is left of a handshake, and it goes on as soon as its client is heard. */
+static void test_syncookies(void)
+{
+	check_syncookies("1");
+	check_syncookies("2");
 }
 
 static void test_queue(void)
@@ -226,5 +292,6 @@ CHECK_SUITE(places, { "many at once", test_burst },
 	    { "connections older than Stile", test_older },
 	    { "without a daemon, and with another one", test_daemon },
 	    { "reloads while connections are open", test_reload },
-	    { "handshakes that die", test_lost }, { "who waits", test_queue },
+	    { "handshakes that die", test_lost }, { "SYN cookies", test_syncookies },
+	    { "who waits", test_queue },
 	    { "connections without an answer yet", test_establishments });

@@ -173,17 +173,19 @@ static int find_sweep(const char *name, int fd, void *context)
 }
 
 /* One run is enough: it begins at the set that it is told, and these are in any. */
-static void sweep(const struct prog *prog)
+static void sweep(const struct prog *prog, uint64_t cookies)
 {
 	union {
-		uint32_t first;
+		struct stile_sweep sweep;
 		char bytes[60];
 	} frame = { .bytes = { 0 } };
 	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = &frame, .data_size_in = sizeof(frame));
 	int fd = -1;
 
 	(void)loader_each(prog->loader, find_sweep, &fd);
-	for (; frame.first < prog->policy.kernel.handshake_sets; frame.first += STILE_SWEEP_SETS)
+	frame.sweep.cookies = cookies;
+	for (; frame.sweep.first < prog->policy.kernel.handshake_sets;
+	     frame.sweep.first += STILE_SWEEP_SETS)
 		CHECK_EQ("the sweep runs", bpf_prog_test_run_opts(fd, &options), 0);
 }
 
@@ -198,25 +200,48 @@ static void test_sweep(void)
 	CHECK_STR_EQ("a place", send_from(&prog, CLIENT_ONE, 1000), ALLOWED);
 	CHECK_STR_EQ("and another", send_from(&prog, CLIENT_ONE, 1001), ALLOWED);
 	CHECK_STR_EQ("one waits", send_from(&prog, CLIENT_ONE, 1002), WAITING);
-	sweep(&prog);
+	sweep(&prog, 0);
 	CHECK_STR_EQ("a socket may come yet", send_from(&prog, CLIENT_ONE, 1003), LIMITED);
 	if (!prog_move(&prog, now + NSEC_PER_SEC + NSEC_PER_SEC / 2))
 		return;
 	CHECK_STR_EQ("one is asked for again", send_from(&prog, CLIENT_ONE, 1001), REPEATED);
-	sweep(&prog);
+	sweep(&prog, 0);
 	CHECK_STR_EQ("one is given back, for who waits", send_from(&prog, CLIENT_ONE, 1003),
 		     LIMITED);
 	if (!prog_move(&prog, now + 4 * NSEC_PER_SEC))
 		return;
-	sweep(&prog);
+	sweep(&prog, 0);
 	CHECK_STR_EQ("both are, and who waited has given up", send_from(&prog, CLIENT_ONE, 1003),
 		     ALLOWED);
 	CHECK_STR_EQ("both", send_from(&prog, CLIENT_ONE, 1004), ALLOWED);
 	CHECK_STR_EQ("and no more", send_from(&prog, CLIENT_ONE, 1005), WAITING);
 }
 
+/* The same, but that the kernel may have sent cookies for some of them. */
+static void test_sweep_cookies(void)
+{
+	autoprog struct prog prog = {};
+	const uint64_t now = PROG_NOW / SLICE * SLICE;
+
+	if (!begin(&prog, "limit: 2", "rate_limiter_name: l"))
+		return;
+	CHECK_STR_EQ("a place", send_from(&prog, CLIENT_ONE, 1000), ALLOWED);
+	if (!prog_move(&prog, now + NSEC_PER_SEC))
+		return;
+	CHECK_STR_EQ("and another", send_from(&prog, CLIENT_ONE, 1001), ALLOWED);
+	if (!prog_move(&prog, now + 10 * NSEC_PER_SEC))
+		return;
+	sweep(&prog, now + NSEC_PER_SEC);
+	CHECK_STR_EQ("a cookie may be out for either", send_from(&prog, CLIENT_ONE, 1002), LIMITED);
+	sweep(&prog, now + NSEC_PER_SEC / 2);
+	CHECK_STR_EQ("for the first alone", send_from(&prog, CLIENT_ONE, 1002), ALLOWED);
+	CHECK_STR_EQ("which keeps its place", send_from(&prog, CLIENT_ONE, 1003), LIMITED);
+	CHECK_STR_EQ("itself", send_from(&prog, CLIENT_ONE, 1000), REPEATED);
+}
+
 CHECK_SUITE(places, { "as many as the limit, until they are dead", test_limit },
 	    { "who waits", test_queue }, { "whose turn it is", test_turn },
 	    { "handshakes that come to nothing", test_sweep },
+	    { "those that SYN cookies may go on with", test_sweep_cookies },
 	    { "beside other limiters", test_several }, { "action count", test_count },
 	    { "on_limit: evict-idle", test_evict });
