@@ -88,19 +88,19 @@ static __always_inline __u64 bucket_pack(const struct bucket_window *window)
 }
 
 /*
- * Whether one more event keeps within the limit. The estimate previous * (1 - elapsed / window) +
+ * Whether one more event keeps within @limit. The estimate previous * (1 - elapsed / window) +
  * current is compared times the window, so that no fraction is lost: every product stays below
  * 2^20 * 2^42.
  */
 static __always_inline bool bucket_window_admits(const struct stile_limiter *limiter,
-						 const struct bucket_window *window)
+						 const struct bucket_window *window, __u64 limit)
 {
-	if (window->current + 1 > limiter->limit)
+	if (window->current + 1 > limit)
 		return false;
 	if (limiter->algorithm == STILE_ALGORITHM_FIXED_WINDOW)
 		return true;
 	return window->previous * (limiter->window - window->elapsed) <=
-	       (limiter->limit - window->current - 1) * limiter->window;
+	       (limit - window->current - 1) * limiter->window;
 }
 
 /*
@@ -139,7 +139,7 @@ static __always_inline bool bucket_charge(const struct stile_limiter *limiter, _
 		return admits;
 	}
 	window = bucket_window(limiter, state, now);
-	admits = bucket_window_admits(limiter, &window);
+	admits = bucket_window_admits(limiter, &window, limiter->limit);
 	if (window.current < BUCKET_COUNT_MAX)
 		window.current++;
 	*ret_charged = bucket_pack(&window);
@@ -180,39 +180,63 @@ static __always_inline __u64 bucket_debt(const struct stile_limiter *limiter, __
 	return window.current + window.previous;
 }
 
-/*
- * ns from @now until one event would be admitted if none came meanwhile; 0: now. A limiter that
- * reads the tick clock may be up to one tick later than that: whoever promises adds one.
- */
-static __always_inline __u64 bucket_wait(const struct stile_limiter *limiter, __u64 state,
-					 __u64 now)
+/* How many events there is room for at a time. */
+static __always_inline __u64 bucket_room(const struct stile_limiter *limiter)
 {
+	return limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET ? limiter->burst : limiter->limit;
+}
+
+static __always_inline __u64 bucket_hold_wait(const struct stile_limiter *limiter, __u64 state,
+					      __u64 now, __u64 ahead)
+{
+	struct places places = places_read(limiter, state, now);
+
+	return places_admit(limiter, &places, false) &&
+			       places_held(&places) + places.waiting + ahead < limiter->limit
+		       ? 0
+		       : BUCKET_HOLD_WAIT;
+}
+
+/*
+ * ns from @now until an event would be admitted that is charged @ahead times before, if none came
+ * meanwhile; 0: now. There is room for that many. A limiter that reads the tick clock may be up to
+ * one tick later than that: whoever promises adds one.
+ */
+static __always_inline __u64 bucket_wait_behind(const struct stile_limiter *limiter, __u64 state,
+						__u64 now, __u64 ahead)
+{
+	__u64 limit = limiter->limit - ahead, depth = limiter->depth - ahead * limiter->token;
 	struct bucket_window window;
 	__u64 rest;
 
 	if (bucket_holds(limiter))
-		return bucket_charge(limiter, state, now, &rest) ? 0 : BUCKET_HOLD_WAIT;
+		return bucket_hold_wait(limiter, state, now, ahead);
 	if (limiter->algorithm == STILE_ALGORITHM_TOKEN_BUCKET) {
 		rest = bucket_lack(state, now << STILE_TOKEN_SHIFT) + limiter->token;
-		if (rest <= limiter->depth)
+		if (rest <= depth)
 			return 0;
-		rest -= limiter->depth;
+		rest -= depth;
 		return (rest + (1ULL << STILE_TOKEN_SHIFT) - 1) >> STILE_TOKEN_SHIFT;
 	}
 	window = bucket_window(limiter, state, now);
-	if (bucket_window_admits(limiter, &window))
+	if (bucket_window_admits(limiter, &window, limit))
 		return 0;
 	rest = window.early + limiter->window - window.elapsed;
 	if (limiter->algorithm == STILE_ALGORITHM_FIXED_WINDOW)
 		return rest;
 	/* previous weighs little enough when at most (limit - current - 1) / previous is left. */
-	if (window.current + 1 <= limiter->limit)
-		return rest -
-		       (limiter->limit - window.current - 1) * limiter->window / window.previous;
+	if (window.current + 1 <= limit)
+		return rest - (limit - window.current - 1) * limiter->window / window.previous;
 	if (!window.current) /* a limit of 0, which no policy has */
 		return rest;
 	/* Not in this window; in the next one, current is what weighs. */
-	return rest + limiter->window - (limiter->limit - 1) * limiter->window / window.current;
+	return rest + limiter->window - (limit - 1) * limiter->window / window.current;
+}
+
+static __always_inline __u64 bucket_wait(const struct stile_limiter *limiter, __u64 state,
+					 __u64 now)
+{
+	return bucket_wait_behind(limiter, state, now, 0);
 }
 
 #endif /* STILE_BPF_BUCKET_H */

@@ -123,7 +123,7 @@ __attribute__((noinline)) int session_hold(const struct pkt *pkt, __u32 refused,
 	if (!pkt)
 		return 0;
 	if (reason == STILE_REASON_LIMITED)
-		wait = wait_of(charge_slot(refused), &pkt->source);
+		wait = wait_of(charge_slot(refused), &pkt->source, 0);
 	if (wait > SESSION_HOLD_MAX)
 		wait = SESSION_HOLD_MAX;
 	/* A limiter may read a clock that is up to a tick ahead of this one. */

@@ -14,6 +14,7 @@
 
 #define WAIT_MS 1000000 /* ns */
 #define WAIT_UNKNOWN (~0ULL)
+#define WAIT_NEVER (~0ULL - 1)
 #define WAIT_DEFAULT 1000000000ULL /* ns: what a client is told where nobody can tell */
 
 static __always_inline __u64 wait_now(void)
@@ -31,10 +32,10 @@ static __always_inline struct stile_flow_set *wait_set(const struct pkt *pkt, __
 }
 
 /*
- * ns until the bucket of @source would admit an event if none came; 0: it would now. WAIT_UNKNOWN:
- * it has no bucket.
+ * ns until the bucket of @source would admit an event that it is asked for @ahead times before, if
+ * none came; 0: it would now. WAIT_UNKNOWN: it has no bucket; WAIT_NEVER: no room for so many.
  */
-__attribute__((noinline)) __u64 wait_of(__u32 slot, const struct address *source)
+__attribute__((noinline)) __u64 wait_of(__u32 slot, const struct address *source, __u32 ahead)
 {
 	const struct stile_limiter *limiter = charge_limiter_at(slot);
 	struct table_event event;
@@ -44,14 +45,17 @@ __attribute__((noinline)) __u64 wait_of(__u32 slot, const struct address *source
 
 	if (!source)
 		return 0;
+	if (ahead >= bucket_room(limiter))
+		return WAIT_NEVER;
 	words = charge_open(slot, limiter, source, 0, &event);
 	if (!words)
 		return 0;
 	set = limiter->wide ? table_set_wide((struct stile_set_wide *)words) : table_set(words);
 	way = table_find(&set, &event.key);
 	opaque(way); /* verifier: the register that is checked is the one that indexes */
-	return way < set.ways ? bucket_wait(limiter, load_once(set.state[way]), event.now)
-			      : WAIT_UNKNOWN;
+	return way < set.ways
+		       ? bucket_wait_behind(limiter, load_once(set.state[way]), event.now, ahead)
+		       : WAIT_UNKNOWN;
 }
 
 /* ns until the datagram's session is held no more; 0: there is none; WAIT_UNKNOWN: it is open. */
@@ -78,6 +82,7 @@ struct wait {
 	bool session;  /* of the packet is let in: who counts sessions is not asked */
 	__u64 longest; /* ns until all that know the client would admit it */
 	__u64 window;  /* of those that turn away whom they have no room for, and do not know it */
+	__u64 slots;   /* of those that were asked, a byte each, the last one lowest */
 };
 
 /* When a place in a table is free again. The window of places that are held is none to wait for. */
@@ -89,20 +94,33 @@ static __always_inline void wait_ask_window(struct wait *wait, const struct stil
 		wait->window = window;
 }
 
+/* How often a limiter has been asked for the event already. */
+static __always_inline __u32 wait_ahead(struct wait *wait, __u32 slot)
+{
+	__u32 ahead = 0, i;
+
+	unrolled
+	for (i = 0; i < STILE_JUDGES_MAX; i++)
+		ahead += (wait->slots >> 8 * i & 0xff) == slot;
+	wait->slots = wait->slots << 8 | slot;
+	return ahead;
+}
+
 static __always_inline void wait_ask(struct wait *wait, __u32 attachment,
 				     const struct address *source)
 {
-	const struct stile_limiter *limiter = charge_limiter_at(charge_slot(attachment));
+	__u32 slot = charge_slot(attachment);
+	const struct stile_limiter *limiter = charge_limiter_at(slot);
 	__u64 ns;
 
 	if (attachment == 0 || limiter->action == STILE_ACTION_COUNT)
 		return;
 	if (wait->session && limiter->unit != STILE_UNIT_DATAGRAMS)
 		return;
-	ns = wait_of(charge_slot(attachment), source);
-	if (ns != WAIT_UNKNOWN)
+	ns = wait_of(slot, source, wait_ahead(wait, slot));
+	if (ns < WAIT_NEVER)
 		wait->longest = ns > wait->longest ? ns : wait->longest;
-	else if (limiter->full == STILE_FULL_REJECT)
+	else if (ns == WAIT_NEVER || limiter->full == STILE_FULL_REJECT)
 		wait_ask_window(wait, limiter);
 }
 

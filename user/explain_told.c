@@ -5,10 +5,16 @@
  * FIN alone cannot.
  */
 #include "explain_told.h"
+#include "../bpf/bucket.h"
 #include "names.h"
 
 #define MS 1000000 /* ns */
 #define QUEUE_WAIT 1000000000ULL
+
+static uint64_t window_of(const struct stile_limiter *limiter)
+{
+	return bucket_holds(limiter) ? BUCKET_HOLD_WAIT : limiter->window;
+}
 
 /*
  * As bpf/busy.h: the longest limiter decides; a table without room stands for its window, an accept
@@ -26,9 +32,10 @@ static uint64_t told_wait(const struct stile_policy *policy, const struct snapsh
 			continue;
 		if (judgement->client.wait > longest)
 			longest = judgement->client.wait;
-		if (!judgement->known && limiter->full == STILE_FULL_REJECT &&
-		    limiter->window > window)
-			window = limiter->window;
+		if ((judgement->client.never ||
+		     (!judgement->known && limiter->full == STILE_FULL_REJECT)) &&
+		    window_of(limiter) > window)
+			window = window_of(limiter);
 	}
 	return ((longest ? longest : window) + policy->tick + MS - 1) / MS;
 }

@@ -98,19 +98,17 @@ static uint64_t promise(const struct snapshot_table_view *view, uint64_t wait, u
 	return snapshot_table_clock(view->policy, limiter, moment) + view->policy->tick - view->now;
 }
 
-/* The limit with room for those ahead taken off, for which the next event has to wait as well. */
 static void fill_wait(const struct snapshot_table_view *view, uint64_t clock,
 		      struct snapshot_client *client)
 {
-	struct stile_limiter limiter = view->policy->limiters[view->slot];
-	bool tokens = limiter.algorithm == STILE_ALGORITHM_TOKEN_BUCKET;
+	const struct stile_limiter *limiter = &view->policy->limiters[view->slot];
+	uint64_t wait;
 
-	client->never = view->ahead >= (tokens ? limiter.burst : limiter.limit);
+	client->never = view->ahead >= bucket_room(limiter);
 	if (client->never)
 		return;
-	limiter.limit -= view->ahead;
-	limiter.depth -= view->ahead * limiter.token;
-	client->wait = promise(view, bucket_wait(&limiter, client->state, clock), clock);
+	wait = bucket_wait_behind(limiter, client->state, clock, view->ahead);
+	client->wait = promise(view, wait, clock);
 }
 
 static void fill_client(const struct snapshot_table_view *view, struct key key, uint64_t state,

@@ -6,7 +6,17 @@
 #include "check.h"
 #include "explain_told.h"
 #include "talk.h"
+#include "util.h"
 #include "world.h"
+
+static struct explain_told told_by(const struct world *world,
+				   const struct snapshot_verdict *verdict)
+{
+	const struct stile_policy *policy = &world->prog.policy.kernel;
+	uint32_t attachment = verdict->judges[verdict->refused_by].attachment;
+
+	return explain_told(policy, policy->attachments[attachment].listener, verdict);
+}
 
 static void check_told(struct world *world, const struct pkt_spec *spec, const char *cookie)
 {
@@ -20,11 +30,7 @@ static void check_told(struct world *world, const struct pkt_spec *spec, const c
 
 	if (!world_explain(world, spec, &verdict))
 		return;
-	told = explain_told(
-		&world->prog.policy.kernel,
-		world->prog.policy.kernel.attachments[verdict.judges[verdict.refused_by].attachment]
-			.listener,
-		&verdict);
+	told = told_by(world, &verdict);
 	CHECK_STR_EQ("in its language", told.language ? told.language : "none", "raw");
 	if (!talk_begin(&talk, &world->prog, spec, cookie))
 		return;
@@ -66,4 +72,50 @@ static void test_told(void)
 	check_told(&world, &full, "reply full at81/few=full (few: found no room) cookie");
 }
 
-CHECK_SUITE(told, { "the time to wait", test_told });
+/* What is charged twice for an event needs room for two, and so long it has to wait. */
+static void test_twice(void)
+{
+	autoworld struct world world = { .protocol = IPPROTO_TCP };
+	static const struct {
+		struct pkt_spec spec;
+		const char *cookie;
+		unsigned int room;
+	} rows[] = {
+		{ { .from = CLIENT_ONE, .dport = 80 },
+		  "reply limited at80/tokens=limited cookie",
+		  2 },
+		{ { .from = CLIENT_ONE, .dport = 81 },
+		  "reply limited at81/sliding=limited cookie",
+		  2 },
+		{ { .from = CLIENT_ONE, .dport = 82 },
+		  "reply limited at82/fixed=limited cookie",
+		  1 },
+	};
+
+	if (!world_begin(
+		    &world,
+		    "rate_limiters:\n"
+		    "  tokens: {algorithm: token_bucket, limit: 7, window: 1m, burst: 4}\n"
+		    "  sliding: {limit: 5, window: 1m}\n"
+		    "  fixed: {algorithm: fixed_window, limit: 5, window: 1m}\n"
+		    "listeners:\n"
+		    "  at80: {ports: [80], rate_limiter_name: [tokens, tokens], " AS_TOLD
+		    "  at81: {ports: [81], rate_limiter_name: [sliding, sliding], " AS_TOLD
+		    "  at82: {ports: [82], rate_limiter_name: [fixed, fixed, fixed], " AS_TOLD))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct snapshot_verdict verdict;
+
+		CHECK_EQ("some are let in", prog_passing(&world.prog, &rows[i].spec, 5),
+			 rows[i].room);
+		check_told(&world, &rows[i].spec, rows[i].cookie);
+		if (!world_explain(&world, &rows[i].spec, &verdict) ||
+		    !world_move(&world, world.now + told_by(&world, &verdict).wait * 1000000))
+			return;
+		CHECK_EQ("who waits that long is let in",
+			 prog_passing(&world.prog, &rows[i].spec, 1), 1);
+	}
+}
+
+CHECK_SUITE(told, { "the time to wait", test_told },
+	    { "a limiter that is named twice", test_twice });
