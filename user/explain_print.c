@@ -156,7 +156,7 @@ static void add_told(const struct explain_subject *subject, const struct snapsho
 			 told.language				? told.language
 			 : verdict->reply == STILE_REPLY_COOKIE ? "close"
 								: labels_reply[verdict->reply]);
-	if (told.wait)
+	if (told.says_wait)
 		table_print_cell(table, "to come back in %" PRIu64 " ms", told.wait);
 	else
 		table_print_cell(table, "no time to come back");
@@ -263,7 +263,7 @@ static json_t *number_or_null(uint64_t number)
 	return number ? json_integer((json_int_t)number) : json_null();
 }
 
-/* What a client is told, in the units that languages have. */
+/* When a client should come back, in the units that languages have, and whether it is told. */
 static void add_told_json(const struct explain_subject *subject,
 			  const struct snapshot_verdict *verdict, json_t *object)
 {
@@ -274,6 +274,7 @@ static void add_told_json(const struct explain_subject *subject,
 			    told.language ? json_string(told.language) : json_null());
 	json_object_set_new(object, "retry_after", number_or_null((told.wait + 999) / 1000));
 	json_object_set_new(object, "retry_after_ms", number_or_null(told.wait));
+	json_object_set_new(object, "retry_after_told", json_boolean(told.says_wait));
 }
 
 static json_t *queue_json(const struct snapshot_queue_look *queue)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The kernel side tells a time that it computes anew as it answers; this is the same, of the
- * buckets as they are now. Whether a time is told at all depends on who tells it: a reset may, a
- * FIN alone cannot.
+ * buckets as they are now. Whether it is told depends on who tells it: a reset may, some languages
+ * have no place for it, a FIN alone cannot.
  */
 #include "explain_told.h"
 #include "../bpf/bucket.h"
@@ -46,6 +46,9 @@ struct explain_told explain_told(const struct stile_policy *policy, uint32_t lis
 	struct explain_told told = { 0 };
 	bool speaks, refused = verdict->refused_by >= 0;
 
+	if (verdict->verdict == STILE_VERDICT_PASS || (!refused && !verdict->queue.sheds))
+		return told;
+	told.wait = told_wait(policy, verdict);
 	if (verdict->verdict != STILE_VERDICT_REPLY)
 		return told;
 	speaks = verdict->reply == STILE_REPLY_COOKIE || verdict->reply == STILE_REPLY_BUSY;
@@ -54,7 +57,7 @@ struct explain_told explain_told(const struct stile_policy *policy, uint32_t lis
 		speaks = false;
 	if (speaks)
 		told.language = policy_language_names[policy->listeners[listener].language];
-	if (speaks || (verdict->reply == STILE_REPLY_RESET && policy->reset_text))
-		told.wait = told_wait(policy, verdict);
+	told.says_wait = (speaks && verdict->says_wait) ||
+			 (verdict->reply == STILE_REPLY_RESET && policy->reset_text);
 	return told;
 }

@@ -3,13 +3,15 @@
 #ifndef STILE_EXPLAIN_TOLD_H
 #define STILE_EXPLAIN_TOLD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "snapshot.h"
 
 struct explain_told {
 	const char *language; /* NULL: none */
-	uint64_t wait;	      /* ms; 0: it is not told how long */
+	uint64_t wait;	      /* ms until it should come back; 0: it is not refused */
+	bool says_wait;	      /* it is told so */
 };
 
 /* Of an event at the listener in slot @listener. */

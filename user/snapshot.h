@@ -126,6 +126,7 @@ struct snapshot_verdict {
 	struct snapshot_judgement judges[STILE_JUDGES_MAX + 1]; /* the interface's is the first */
 	int refused_by;						/* which of the judges; -1: none */
 	struct snapshot_queue_look queue;
+	bool says_wait; /* an answer in the client's language has a place for the wait */
 	/* ns until it would be admitted; 0: now, never, or when there is room: nobody can tell */
 	uint64_t wait;
 };

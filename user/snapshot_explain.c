@@ -11,6 +11,7 @@
 
 #include "../bpf/judge.h"
 #include "snapshot.h"
+#include "snapshot_explain_answer.h"
 #include "snapshot_explain_queue.h"
 #include "snapshot_maps.h"
 #include "snapshot_table.h"
@@ -383,6 +384,8 @@ int snapshot_explain(const struct pins *pins, const struct snapshot *snapshot,
 	    event->interface >= STILE_INTERFACES_MAX)
 		return -EINVAL;
 	r = answer(&question, &verdict);
+	if (r == 0)
+		r = snapshot_explain_answer(pins, snapshot, event, &verdict);
 	if (r < 0)
 		return r == -ENOENT ? -ESTALE : r;
 	*ret_verdict = verdict;

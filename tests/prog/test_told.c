@@ -32,6 +32,7 @@ static void check_told(struct world *world, const struct pkt_spec *spec, const c
 		return;
 	told = told_by(world, &verdict);
 	CHECK_STR_EQ("in its language", told.language ? told.language : "none", "raw");
+	CHECK_EQ("with the time", told.says_wait, true);
 	if (!talk_begin(&talk, &world->prog, spec, cookie))
 		return;
 	talk_turn(&talk, "it is told so",
@@ -72,24 +73,70 @@ static void test_told(void)
 	check_told(&world, &full, "reply full at81/few=full (few: found no room) cookie");
 }
 
+/* Every language, with a place for the wait or without: it is known, told or not. */
+static void test_places(void)
+{
+	static const struct {
+		const char *what, *listener;
+		uint8_t protocol;
+		bool says;
+	} rows[] = {
+		{ "http", "app_protocol: http", IPPROTO_TCP, true },
+		{ "smtp", "app_protocol: smtp", IPPROTO_TCP, true },
+		{ "redis", "app_protocol: redis", IPPROTO_TCP, false },
+		{ "postgresql", "app_protocol: postgresql", IPPROTO_TCP, true },
+		{ "mysql", "app_protocol: mysql", IPPROTO_TCP, false },
+		{ "opcua", "app_protocol: opcua", IPPROTO_TCP, true },
+		{ "tls", "app_protocol: tls", IPPROTO_TCP, false },
+		{ "dns", "app_protocol: dns", IPPROTO_TCP, false },
+		{ "raw", "app_protocol: raw, raw: {bytes: busy}", IPPROTO_TCP, false },
+		{ "raw", "app_protocol: raw, raw: {bytes: '{wait_s}'}", IPPROTO_TCP, true },
+		{ "dns", "protocol: udp, app_protocol: dns", IPPROTO_UDP, false },
+		{ "ntp", "protocol: udp, app_protocol: ntp", IPPROTO_UDP, true },
+		{ "sip", "protocol: udp, app_protocol: sip", IPPROTO_UDP, true },
+		{ "coap", "protocol: udp, app_protocol: coap", IPPROTO_UDP, true },
+		{ "raw", "protocol: udp, app_protocol: raw, raw: {bytes: b}", IPPROTO_UDP, false },
+		{ NULL, "", IPPROTO_TCP, false },
+		{ NULL, "protocol: udp", IPPROTO_UDP, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		autoworld struct world world = { .protocol = rows[i].protocol };
+		const struct pkt_spec spec = { .from = CLIENT_ONE,
+					       .protocol = rows[i].protocol,
+					       .dport = 80 };
+		struct snapshot_verdict verdict;
+		struct explain_told told;
+		char config[256];
+
+		snprintf(config, sizeof(config),
+			 "rate_limiters: {a: {limit: 1, window: 1m}}\n"
+			 "listeners: {at80: {ports: [80], rate_limiter_name: a%s%s}}\n",
+			 *rows[i].listener ? ", " : "", rows[i].listener);
+		if (!world_begin(&world, config))
+			return;
+		CHECK_EQ("one is let in", prog_passing(&world.prog, &spec, 1), 1);
+		if (!world_explain(&world, &spec, &verdict))
+			continue;
+		told = told_by(&world, &verdict);
+		CHECK_STR_EQ(rows[i].listener, told.language ? told.language : "none",
+			     rows[i].what ? rows[i].what : "none");
+		CHECK_EQ(rows[i].listener, told.says_wait, rows[i].says);
+		CHECK(rows[i].listener, told.wait >= 60000 && told.wait <= 120010);
+	}
+}
+
 /* What is charged twice for an event needs room for two, and so long it has to wait. */
 static void test_twice(void)
 {
 	autoworld struct world world = { .protocol = IPPROTO_TCP };
 	static const struct {
-		struct pkt_spec spec;
 		const char *cookie;
 		unsigned int room;
 	} rows[] = {
-		{ { .from = CLIENT_ONE, .dport = 80 },
-		  "reply limited at80/tokens=limited cookie",
-		  2 },
-		{ { .from = CLIENT_ONE, .dport = 81 },
-		  "reply limited at81/sliding=limited cookie",
-		  2 },
-		{ { .from = CLIENT_ONE, .dport = 82 },
-		  "reply limited at82/fixed=limited cookie",
-		  1 },
+		{ "reply limited at80/tokens=limited cookie", 2 },
+		{ "reply limited at81/sliding=limited cookie", 2 },
+		{ "reply limited at82/fixed=limited cookie", 1 },
 	};
 
 	if (!world_begin(
@@ -104,18 +151,17 @@ static void test_twice(void)
 		    "  at82: {ports: [82], rate_limiter_name: [fixed, fixed, fixed], " AS_TOLD))
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct pkt_spec spec = { .from = CLIENT_ONE, .dport = (uint16_t)(80 + i) };
 		struct snapshot_verdict verdict;
 
-		CHECK_EQ("some are let in", prog_passing(&world.prog, &rows[i].spec, 5),
-			 rows[i].room);
-		check_told(&world, &rows[i].spec, rows[i].cookie);
-		if (!world_explain(&world, &rows[i].spec, &verdict) ||
+		CHECK_EQ("some are let in", prog_passing(&world.prog, &spec, 5), rows[i].room);
+		check_told(&world, &spec, rows[i].cookie);
+		if (!world_explain(&world, &spec, &verdict) ||
 		    !world_move(&world, world.now + told_by(&world, &verdict).wait * 1000000))
 			return;
-		CHECK_EQ("who waits that long is let in",
-			 prog_passing(&world.prog, &rows[i].spec, 1), 1);
+		CHECK_EQ("who waits that long is let in", prog_passing(&world.prog, &spec, 1), 1);
 	}
 }
 
 CHECK_SUITE(told, { "the time to wait", test_told },
-	    { "a limiter that is named twice", test_twice });
+	    { "a limiter that is named twice", test_twice }, { "a place for it", test_places });
