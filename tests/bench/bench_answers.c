@@ -126,12 +126,14 @@ static void add_turn(struct table *table, int program, const struct pkt_spec *sp
 /* The segments of a conversation at @port, of which the SYN is one. */
 static int add_talk(struct table *table, int program, uint16_t port, const char *name)
 {
-	struct pkt_spec spec = { .dport = port, .ipv6 = table->ipv6, .sequence = 1 };
+	struct pkt_spec spec = { .dport = port, .ipv6 = table->ipv6, .sequence = 7 };
 	struct pkt_frame back;
 	char what[40];
 	uint32_t size;
-	int result = once(program, &spec, &back); /* the first is let in */
+	int result =
+		once(program, &spec, &back); /* the first is let in, and none that repeats it */
 
+	spec.sequence = 1;
 	snprintf(what, sizeof(what), "%s: SYN", name);
 	add(table, program, &spec, what);
 	spec.flags = PKT_ACK;
