@@ -90,15 +90,20 @@ __attribute__((noinline)) int busy_wait(const struct pkt *pkt)
 {
 	struct scratch *scratch = compose_scratch();
 	struct wait wait = {};
+	__u32 i, attachment;
 	__u64 ns;
-	__u32 i;
 
 	if (!pkt || !scratch)
 		return 0;
 	if (scratch->choice == BUSY_CHOICE_LISTENER)
 		wait.longest = BUSY_WAIT_UNKNOWN;
-	for (i = 0; i <= STILE_JUDGES_MAX; i++)
-		wait_ask(&wait, busy_attachment(scratch, i), &pkt->source);
+	wait_ask(&wait, scratch->edge, &pkt->source);
+	for (i = 0; i < STILE_JUDGES_MAX; i++) {
+		attachment = classify_judge(scratch->judges, i);
+		if (attachment == 0)
+			break;
+		wait_ask(&wait, attachment, &pkt->source);
+	}
 	/* A limiter may read a clock that is up to a tick behind. */
 	ns = (wait.longest ? wait.longest : wait.window) + policy.tick;
 	ns = (ns + WAIT_MS - 1) / WAIT_MS;
@@ -158,12 +163,24 @@ static __always_inline bool busy_has_options(struct xdp_md *ctx, const struct pk
 	return tcp && tcp->doff > sizeof(*tcp) / 4;
 }
 
+/* A segment without data. As segment_send(). */
+static __always_inline int busy_send(struct xdp_md *ctx, const struct pkt *pkt,
+				     struct segment *segment, __u8 flags)
+{
+	segment->flags = flags;
+	segment->end_flags = 0;
+	segment->length = 0;
+	segment->ends = 0;
+	return segment_send(ctx, pkt);
+}
+
 /* Answers a SYN at @listener that @refused refused: the first segment of a conversation. */
 __attribute__((noinline)) int busy_begin(struct xdp_md *ctx, const struct pkt *pkt, __u32 listener,
 					 __u32 refused)
 {
 	struct scratch *scratch = compose_scratch();
 	__u64 now = busy_now(), *at;
+	struct segment *segment;
 
 	if (!pkt || !scratch)
 		return -1;
@@ -173,14 +190,12 @@ __attribute__((noinline)) int busy_begin(struct xdp_md *ctx, const struct pkt *p
 	if (*at != now)
 		*at = now;
 	busy_party(scratch, pkt, listener);
-	scratch->segment = (struct segment){
-		.flags = FLAG_SYN | FLAG_ACK,
-		.has_mss = busy_has_options(ctx, pkt),
-		.acknowledgment = pkt->sequence + 1,
-		.sequence = cookie_make((const __u64 *)policy.cookie_key, pkt, now,
-					busy_choice(scratch, refused)),
-	};
-	return segment_send(ctx, pkt);
+	segment = &scratch->segment;
+	segment->has_mss = busy_has_options(ctx, pkt);
+	segment->acknowledgment = pkt->sequence + 1;
+	segment->sequence = cookie_make((const __u64 *)policy.cookie_key, pkt, now,
+					busy_choice(scratch, refused));
+	return busy_send(ctx, pkt, segment, FLAG_SYN | FLAG_ACK);
 }
 
 /* The window that the segment states; negative: no client of ours sends such a segment. */
@@ -287,18 +302,6 @@ static __always_inline int busy_say(struct xdp_md *ctx, const struct pkt *pkt,
 	return answer->length ? STILE_REPLY_BUSY : STILE_REPLY_CLOSE;
 }
 
-static __always_inline int busy_send(struct xdp_md *ctx, const struct pkt *pkt,
-				     struct segment *segment, __u8 flags)
-{
-	segment->flags = flags;
-	segment->end_flags = 0;
-	segment->length = 0;
-	segment->ends = 0;
-	if (segment_send(ctx, pkt))
-		return STILE_REPLY_FAILED;
-	return STILE_REPLY_ACK;
-}
-
 /* What the segment gets: BUSY_SILENT, or the kind of reply. */
 static __always_inline int busy_take(struct xdp_md *ctx, const struct pkt *pkt,
 				     const struct stile_answer *answer, struct scratch *scratch)
@@ -312,7 +315,8 @@ static __always_inline int busy_take(struct xdp_md *ctx, const struct pkt *pkt,
 	case TALK_SAY:
 		return busy_say(ctx, pkt, answer, scratch);
 	case TALK_ACK:
-		return busy_send(ctx, pkt, &scratch->segment, FLAG_ACK);
+		return busy_send(ctx, pkt, &scratch->segment, FLAG_ACK) ? STILE_REPLY_FAILED
+									: STILE_REPLY_ACK;
 	default:
 		return BUSY_SILENT;
 	}

@@ -12,7 +12,12 @@
 #include "maps.h"
 
 #define COMPOSE_DIGITS 10
-#define COMPOSE_WIDTH 64 /* bytes of the request that one patch copies, at most */
+#define COMPOSE_REQUEST_MAX 4096 /* bytes of the frame that a request is read from without a call */
+#define COMPOSE_WIDTH 64	 /* bytes of the request that one patch copies, at most */
+
+struct compose_chunk {
+	__u64 word[STILE_ANSWER_CHUNK / 8];
+};
 
 static __always_inline struct scratch *compose_scratch(void)
 {
@@ -41,6 +46,23 @@ static __always_inline void compose_load(struct xdp_md *ctx, const struct say *s
 		bpf_xdp_load_bytes(ctx, say->request + from, to, last + 1);
 }
 
+/* Eight bytes of the request's data from @offset on, zeros where it ends. */
+static __always_inline __u64 compose_word(struct xdp_md *ctx, const struct say *say, __u32 offset)
+{
+	void *data = (void *)(long)ctx->data;
+	__u32 at = say->request + offset;
+	__u64 word = 0, *place;
+
+	opaque(at); /* verifier: the register that is checked is the one that is used */
+	if (offset + sizeof(word) <= say->request_length && at <= COMPOSE_REQUEST_MAX) {
+		place = data + at;
+		if ((void *)(place + 1) <= (void *)(long)ctx->data_end)
+			return *place;
+	}
+	compose_load(ctx, say, offset, &word, sizeof(word));
+	return word;
+}
+
 /* The rule for the request: its index, or -1. */
 __attribute__((noinline)) int compose_match(struct xdp_md *ctx)
 {
@@ -60,9 +82,7 @@ __attribute__((noinline)) int compose_match(struct xdp_md *ctx)
 		mask = *(__u64 *)answer->rules[i].mask;
 		if (mask == 0)
 			return i;
-		request = 0;
-		compose_load(ctx, &scratch->say, answer->rules[i].offset, &request,
-			     sizeof(request));
+		request = compose_word(ctx, &scratch->say, answer->rules[i].offset);
 		if (((request ^ *(__u64 *)answer->rules[i].value) & mask) == 0)
 			return i;
 	}
@@ -81,14 +101,15 @@ __attribute__((noinline)) int compose_copy(void)
 	answer = compose_answer(scratch->say.answer);
 	if (!answer)
 		return -1;
-	for (i = 0; i < SCRATCH_BYTES; i += 8) {
+	for (i = 0; i < SCRATCH_BYTES; i += STILE_ANSWER_CHUNK) {
 		if (i >= scratch->say.length)
 			break;
 		from = scratch->say.first + i;
 		opaque(from); /* verifier: as above */
 		if (from > STILE_ANSWER_BYTES)
 			return -1;
-		*(__u64 *)(scratch->bytes + i) = *(__u64 *)(answer->bytes + from);
+		*(struct compose_chunk *)(scratch->bytes + i) =
+			*(struct compose_chunk *)(answer->bytes + from);
 	}
 	return answer->n_patches;
 }
@@ -101,25 +122,30 @@ static __always_inline void compose_put(struct scratch *scratch, __u32 at, __u8 
 		scratch->bytes[at] = byte;
 }
 
+/* A tenth of it, without a division: 2^35 / 10, rounded up, is exact for 32 bits. */
+static __always_inline __u32 compose_tenth(__u32 number)
+{
+	return (__u64)number * 0xcccccccd >> 35;
+}
+
 /* Digits of @number, the last one before @end; what has more digits than places is all nines. */
 static __always_inline void
 compose_decimal(struct scratch *scratch, const struct stile_patch *patch, __u32 number, __u32 end)
 {
-	__u64 bound = 1;
-	__u32 i;
+	__u32 i, tenth;
 
-	for (i = 0; i < COMPOSE_DIGITS; i++) {
-		if (i < patch->width)
-			bound *= 10;
-	}
-	if (number >= bound)
-		number = bound - 1;
 	for (i = 0; i < COMPOSE_DIGITS; i++) {
 		if (i >= patch->width)
 			break;
+		tenth = compose_tenth(number);
 		compose_put(scratch, end - 1 - i,
-			    number || i == 0 ? '0' + number % 10 : patch->fill);
-		number /= 10;
+			    number || i == 0 ? '0' + number - tenth * 10 : patch->fill);
+		number = tenth;
+	}
+	for (i = 0; number && i < COMPOSE_DIGITS; i++) {
+		if (i >= patch->width)
+			break;
+		compose_put(scratch, end - 1 - i, '9');
 	}
 }
 
@@ -191,19 +217,24 @@ __attribute__((noinline)) int compose_patch(struct xdp_md *ctx, __u32 i)
 }
 
 /* The sum of the first @length bytes, those behind them zeroed as far as they are added up. */
-__attribute__((noinline)) __u64 compose_sum(__u32 length)
+static __always_inline __u64 compose_sum(struct scratch *scratch, __u32 length)
 {
-	struct scratch *scratch = compose_scratch();
+	struct compose_chunk *chunk;
 	__u64 sum = 0;
 	__u32 i;
 
-	if (!scratch || length > SCRATCH_BYTES)
+	opaque(length); /* verifier: as above */
+	if (length > SCRATCH_BYTES)
 		return 0;
-	*(__u64 *)(scratch->bytes + length) = 0;
-	for (i = 0; i < SCRATCH_BYTES; i += 8) {
+	*(struct compose_chunk *)(scratch->bytes + length) = (struct compose_chunk){};
+	for (i = 0; i < SCRATCH_BYTES; i += sizeof(*chunk)) {
 		if (i >= length)
 			break;
-		sum = checksum_word(sum, *(__u64 *)(scratch->bytes + i));
+		chunk = (struct compose_chunk *)(scratch->bytes + i);
+		sum = checksum_word(sum, chunk->word[0]);
+		sum = checksum_word(sum, chunk->word[1]);
+		sum = checksum_word(sum, chunk->word[2]);
+		sum = checksum_word(sum, chunk->word[3]);
 	}
 	return sum;
 }

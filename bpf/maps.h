@@ -132,9 +132,9 @@ struct scratch {
 	struct segment segment;
 	__u64 judges; /* of the client, see struct pkt_class */
 	__u32 edge, listener, choice;
-	__u32 has;		       /* bytes that the client has of our stream */
-	__u32 window;		       /* bytes that it has room for */
-	__u8 bytes[SCRATCH_BYTES + 8]; /* read and written by words */
+	__u32 has;    /* bytes that the client has of our stream */
+	__u32 window; /* bytes that it has room for */
+	__u8 bytes[SCRATCH_BYTES + STILE_ANSWER_CHUNK]; /* read and written by chunks */
 };
 
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_ports, 1) ports_map;

@@ -26,13 +26,24 @@ struct reply_icmp {
 #define REPLY_ICMPV6_UNREACHABLE 1 /* RFC 4443, 3.1 */
 #define REPLY_ICMPV6_PORT 4
 
-static __always_inline void reply_swap_macs(struct ethhdr *eth)
-{
-	__u8 mac[ETH_ALEN];
+/* By words: of bytes that may lie anywhere the compiler would copy one at a time. */
+struct reply_link {
+	__u16 to[ETH_ALEN / 2], from[ETH_ALEN / 2];
+	__u16 rest[(REPLY_LINK_MAX - 2 * ETH_ALEN) / 2];
+};
 
-	__builtin_memcpy(mac, eth->h_source, ETH_ALEN);
-	__builtin_memcpy(eth->h_source, eth->h_dest, ETH_ALEN);
-	__builtin_memcpy(eth->h_dest, mac, ETH_ALEN);
+static __always_inline void reply_swap_macs(void *frame)
+{
+	struct reply_link *link = frame;
+	__u16 word;
+	__u32 i;
+
+	unrolled
+	for (i = 0; i < ETH_ALEN / 2; i++) {
+		word = link->to[i];
+		link->to[i] = link->from[i];
+		link->from[i] = word;
+	}
 }
 
 /* From the packet's destination back to its source. */
@@ -216,14 +227,14 @@ static __always_inline __s64 reply_sum_quote(struct xdp_md *ctx, __u32 offset, _
 /* Opens @room bytes between the link header, its addresses swapped, and the packet. */
 static __always_inline int reply_open(struct xdp_md *ctx, __u32 room)
 {
-	__u8 link[REPLY_LINK_MAX];
 	void *data = (void *)(long)ctx->data;
 	void *data_end = (void *)(long)ctx->data_end;
+	struct reply_link link;
 
 	if (data + sizeof(link) > data_end)
 		return -1;
-	__builtin_memcpy(link, data, sizeof(link));
-	reply_swap_macs((struct ethhdr *)link);
+	link = *(struct reply_link *)data;
+	reply_swap_macs(&link);
 	if (bpf_xdp_adjust_head(ctx, -(int)room))
 		return -1;
 	data = (void *)(long)ctx->data;
@@ -231,7 +242,7 @@ static __always_inline int reply_open(struct xdp_md *ctx, __u32 room)
 	if (data + sizeof(link) > data_end)
 		return -1;
 	/* What this writes past the link header is written over right after. */
-	__builtin_memcpy(data, link, sizeof(link));
+	*(struct reply_link *)data = link;
 	return 0;
 }
 

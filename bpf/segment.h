@@ -31,20 +31,11 @@ static __always_inline __u32 segment_tcp_size(const struct segment *segment)
 	return sizeof(struct tcphdr) + (segment->has_mss ? SEGMENT_OPTION : 0);
 }
 
-/*
- * The frame's tail stays where it is: after bpf_xdp_adjust_tail() generic XDP leaves an skb whose
- * tail is a link header too far, and to which a local receiver then appends what comes next.
- */
-__attribute__((noinline)) int segment_resize(struct xdp_md *ctx, int grow)
-{
-	return reply_open(ctx, grow);
-}
-
 /* 0, or -1: the frame ends before it does. */
 static __always_inline int segment_tcp(struct tcphdr *tcp, const void *data_end,
-				       const struct pkt *pkt, const struct segment *segment,
-				       __u32 length)
+				       const struct pkt *pkt, struct scratch *scratch, __u32 length)
 {
+	const struct segment *segment = &scratch->segment;
 	const __u32 size = segment_tcp_size(segment);
 	__be32 *option = (__be32 *)(tcp + 1);
 	__u64 sum;
@@ -67,21 +58,18 @@ static __always_inline int segment_tcp(struct tcphdr *tcp, const void *data_end,
 		sum += *option;
 	}
 	if (length)
-		sum += compose_sum(length);
+		sum += compose_sum(scratch, length);
 	tcp->check = checksum_fold(checksum_words(sum, tcp, sizeof(*tcp) / 4));
 	return 0;
 }
 
 /* All but the data, of which there are @length bytes. 0, or -1. */
-__attribute__((noinline)) int segment_write(struct xdp_md *ctx, const struct pkt *pkt, __u32 length)
+static __always_inline int segment_write(struct xdp_md *ctx, const struct pkt *pkt,
+					 struct scratch *scratch, __u32 length)
 {
-	struct scratch *scratch = compose_scratch();
 	void *data, *data_end, *ip, *tcp;
-	__u32 l3, l4, size;
+	__u32 l3 = reply_l3(pkt), l4, size;
 
-	if (!pkt || !scratch)
-		return -1;
-	l3 = reply_l3(pkt);
 	if (l3 > REPLY_LINK_MAX)
 		return -1;
 	l4 = l3 + segment_ip_size(pkt);
@@ -97,7 +85,7 @@ __attribute__((noinline)) int segment_write(struct xdp_md *ctx, const struct pkt
 		reply_ipv4(ip, pkt, sizeof(struct iphdr) + size + length, IPPROTO_TCP);
 	else if (!pkt->ipv4 && ip + sizeof(struct ipv6hdr) <= data_end)
 		reply_ipv6(ip, pkt, size + length, IPPROTO_TCP);
-	return segment_tcp(tcp, data_end, pkt, &scratch->segment, length);
+	return segment_tcp(tcp, data_end, pkt, scratch, length);
 }
 
 /* How many of the segment's bytes a frame of @size brings. */
@@ -114,18 +102,18 @@ static __always_inline int segment_room(const struct segment *segment, __u32 siz
 			  : length;
 }
 
-/* The frame as long as what it brings of the segment's bytes: how many these are; or negative. */
-static __always_inline int segment_fit(struct xdp_md *ctx, struct segment *segment)
+/*
+ * Makes the frame as long as what it brings of the segment's bytes: how many these are; or
+ * negative. Its tail stays where it is: after bpf_xdp_adjust_tail() generic XDP leaves an skb whose
+ * tail is a link header too far, and to which a local receiver then appends.
+ */
+static __always_inline int segment_open(struct xdp_md *ctx, struct segment *segment)
 {
 	int have = bpf_xdp_get_buff_len(ctx);
 	int length = segment_room(segment, have + SEGMENT_HEAD);
 
-	if (length < 0 || segment_resize(ctx, (int)segment->headers + length - have)) {
-		length = segment_room(segment, have);
-		if (length < 0 || segment_resize(ctx, (int)segment->headers + length - have))
-			return -1;
-	}
-	if (length == 0 && segment->length > 0)
+	if (length < 0 || (length == 0 && segment->length > 0) ||
+	    reply_open(ctx, (int)segment->headers + length - have))
 		return -1;
 	if (segment->ends && length == (int)segment->length) {
 		segment->flags |= segment->end_flags;
@@ -146,8 +134,8 @@ __attribute__((noinline)) int segment_send(struct xdp_md *ctx, const struct pkt 
 		return -1;
 	segment = &scratch->segment;
 	segment->headers = pkt->l3 + segment_ip_size(pkt) + segment_tcp_size(segment);
-	length = segment_fit(ctx, segment);
-	if (length < 0 || segment_write(ctx, pkt, length))
+	length = segment_open(ctx, segment);
+	if (length < 0 || segment_write(ctx, pkt, scratch, length))
 		return -1;
 	if (length == 0)
 		return 0;

@@ -16,6 +16,7 @@
 
 #define STILE_ANSWERS_MAX 1024	/* slot 0 is never used: 0 means none */
 #define STILE_ANSWER_BYTES 4096 /* that an answer has at most */
+#define STILE_ANSWER_CHUNK 32	/* bytes that are read at once */
 #define STILE_ANSWER_RULES 4
 #define STILE_ANSWER_PATCHES 8
 #define STILE_ANSWER_MATCH 8 /* bytes of the request that a rule looks at */
@@ -72,7 +73,7 @@ struct stile_answer {
 	struct stile_patch patches[STILE_ANSWER_PATCHES];
 	struct stile_answer_rule rules[STILE_ANSWER_RULES];
 	__u8 bytes[STILE_ANSWER_BYTES];
-	__u8 behind[8]; /* zero: bytes are read by words */
+	__u8 behind[STILE_ANSWER_CHUNK]; /* zero */
 };
 /*
  * stile_refusals (array of __u64, by listener slot): when a client was refused there in its own
@@ -81,6 +82,6 @@ struct stile_answer {
 
 _Static_assert(sizeof(struct stile_patch) == 8, "stile_patch");
 _Static_assert(sizeof(struct stile_answer_rule) == 24, "stile_answer_rule");
-_Static_assert(sizeof(struct stile_answer) == 8 + 64 + 96 + 4096 + 8, "stile_answer");
+_Static_assert(sizeof(struct stile_answer) == 8 + 64 + 96 + 4096 + 32, "stile_answer");
 
 #endif /* STILE_ANSWER_H */
