@@ -17,6 +17,7 @@
 #include "apply_interfaces.h"
 #include "apply_links.h"
 #include "apply_previous.h"
+#include "apply_recount.h"
 #include "apply_recover.h"
 #include "apply_tables.h"
 #include "loader.h"
@@ -110,6 +111,14 @@ static void find_queue(const struct apply *apply, struct policy_machine *machine
 	}
 }
 
+static int find_latest(uint64_t generation, void *context)
+{
+	uint64_t *latest = context;
+
+	*latest = generation > *latest ? generation : *latest;
+	return 0;
+}
+
 static int compile(struct apply *apply)
 {
 	const struct apply_previous *previous = &apply->previous;
@@ -122,6 +131,7 @@ static int compile(struct apply *apply)
 		return report_load(apply, "measure the clock", error);
 	(void)clock_gettime(CLOCK_BOOTTIME, &since); /* cannot fail: the clock exists */
 	find_queue(apply, &machine);
+	(void)pins_each_generation(apply->pins, find_latest, &machine.generation);
 	machine.handshake = apply_handshake_life();
 	machine.since = (uint64_t)since.tv_sec * 1000000000 + (uint64_t)since.tv_nsec;
 	return policy_compile(&apply->config, previous->found ? &previous->policy : NULL, &machine,
@@ -165,6 +175,47 @@ static int pin_generation(struct apply *apply)
 	return report(apply, "pin programs and maps", error);
 }
 
+/*
+ * Whether some limiter may not know of connections that it is to count. What a copied table lacks
+ * is a moment's, and every connection that begins while sockets are listed would count twice.
+ */
+static bool has_to_learn(const struct policy *policy)
+{
+	for (size_t slot = 1; slot < STILE_LIMITERS_MAX; slot++) {
+		if (policy->kernel.limiters[slot].sets &&
+		    policy->kernel.limiters[slot].algorithm == STILE_ALGORITHM_CONCURRENCY &&
+		    policy->tables[slot] != POLICY_TABLE_COPIED)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Connections are told to the next generation before it judges, and those that are open are given
+ * their places there: a limiter that began with an empty table would let in as many once more.
+ */
+static int count_first(struct apply *apply)
+{
+	int error = apply_cgroup_do(apply->pins, &apply->cgroup, loader_sockops(apply->loader),
+				    apply->diag);
+
+	if (error == 0 && *apply->cgroup.path && has_to_learn(&apply->policy)) {
+		/* Where the kernel cannot list sockets, that is told by the recount. */
+		(void)apply_seed(apply->pins, apply->policy.kernel.generation);
+	}
+	return error;
+}
+
+/* Sockets have notes of the generation that did not come to be. */
+static void count_as_before(struct apply *apply)
+{
+	bool counted = apply->cgroup.done && has_to_learn(&apply->policy);
+
+	apply_cgroup_undo(apply->pins, &apply->cgroup, apply->diag);
+	if (counted && apply->previous.found)
+		(void)apply_seed(apply->pins, apply->previous.generation); /* as above */
+}
+
 /* Puts the generation that is pinned in force. Where that fails, nothing has changed. */
 static int swap(struct apply *apply)
 {
@@ -176,22 +227,19 @@ static int swap(struct apply *apply)
 		return report(apply, "open the bucket tables", error);
 	apply_tables_fill(&apply->tables);
 	(void)apply_heartbeat(apply->pins); /* of the one in force: a load takes a moment */
-	error = apply_links_do(apply->pins, &apply->links, loader_program(apply->loader),
-			       apply->diag);
-	if (error)
-		return error;
-	error = apply_cgroup_do(apply->pins, &apply->cgroup, loader_sockops(apply->loader),
-				apply->diag);
+	error = count_first(apply);
+	if (error == 0)
+		error = apply_links_do(apply->pins, &apply->links, loader_program(apply->loader),
+				       apply->diag);
 	if (error) {
-		apply_cgroup_undo(apply->pins, &apply->cgroup, apply->diag);
-		apply_links_undo(apply->pins, &apply->links, apply->diag);
+		count_as_before(apply);
 		return error;
 	}
 	apply_tables_catch_up(&apply->tables);
 	error = pins_switch(apply->pins, apply->policy.kernel.generation);
 	if (error) {
-		apply_cgroup_undo(apply->pins, &apply->cgroup, apply->diag);
 		apply_links_undo(apply->pins, &apply->links, apply->diag);
+		count_as_before(apply);
 	}
 	return report(apply, "put the new generation in force", error);
 }

@@ -64,12 +64,12 @@ static void recounting_release(struct recounting **recounting)
 	free(it);
 }
 
-static int open_program(const struct recounting *it, const char *name)
+static int open_program(const struct pins *pins, uint64_t generation, const char *name)
 {
 	char path[PATH_MAX];
 	int fd;
 
-	if (pins_path(it->pins, it->policy.generation, name, path) < 0)
+	if (pins_path(pins, generation, name, path) < 0)
 		return -ENAMETOOLONG;
 	fd = bpf_obj_get(path);
 	return fd < 0 && errno == ENOENT ? -EOPNOTSUPP : fd < 0 ? -errno : fd;
@@ -90,8 +90,8 @@ static int open_all(struct recounting *it)
 	it->connections = open_map(it, "connections", sizeof(struct stile_connections));
 	it->recounts = open_map(it, "recounts", sizeof(struct stile_recount));
 	it->holders = snapshot_maps_open(it->pins, it->policy.generation, &holders_shape);
-	it->correct = open_program(it, "correct");
-	it->seed = open_program(it, "seed");
+	it->correct = open_program(it->pins, it->policy.generation, "correct");
+	it->seed = open_program(it->pins, it->policy.generation, "seed");
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
 		if (*fds[i] < 0)
 			return *fds[i];
@@ -332,6 +332,15 @@ static int recount(struct recounting *it, struct apply_recount *result)
 	if (error == 0)
 		error = correct_listeners(it, result);
 	return error ? error : correct_clients(it, result);
+}
+
+int apply_seed(const struct pins *pins, uint64_t generation)
+{
+	autofd int seed = open_program(pins, generation, "seed");
+	autofree char *notes = NULL;
+	size_t length;
+
+	return seed < 0 ? seed : read_iterator(seed, &notes, &length);
 }
 
 int apply_recount(const struct pins *pins, struct apply_recount *ret_recount)

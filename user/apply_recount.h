@@ -26,4 +26,10 @@ struct apply_recount {
 /* 0, also where nothing is counted; or negative errno: -EOPNOTSUPP where the kernel cannot. */
 int apply_recount(const struct pins *pins, struct apply_recount *ret_recount);
 
+/*
+ * Counts those that nobody told of as the policy of @generation has it, and gives all of them their
+ * places. 0 or negative errno, as above.
+ */
+int apply_seed(const struct pins *pins, uint64_t generation);
+
 #endif /* STILE_APPLY_RECOUNT_H */

@@ -158,6 +158,8 @@ static void build_head(struct policy_build *build)
 	kernel->version = STILE_ABI_VERSION;
 	kernel->size = sizeof(*kernel);
 	kernel->generation = previous->generation + 1;
+	if (machine->generation > previous->generation) /* sockets may have notes of that one */
+		kernel->generation = machine->generation + 1;
 	kernel->tick = machine->tick;
 	kernel->tick_base = machine->tick_base;
 	kernel->enabled = build->config->enabled;

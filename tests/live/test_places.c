@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -15,6 +16,7 @@
 #define WEB_IPV6 "[" SERVER_IPV6 "]:80"
 #define QUIET_MS 300
 #define SHORT_BACKLOG 10
+#define RELOADS 8
 #define AGAIN_MS 4000 /* a SYN is sent again after one second, and after three */
 
 #define CONFIG(limiters, names)                                                                    \
@@ -186,6 +188,50 @@ static void test_lost(void)
 	CHECK_EQ("and give them back when they are dead, all 20", sockets.n, 20);
 }
 
+/* Connects again and again, and keeps what it gets. */
+static bool start_storm(struct live *live)
+{
+	char *argv[] = { "python3", "-c",
+			 "import socket\n"
+			 "held = []\n"
+			 "while True:\n"
+			 "  held.append(socket.socket())\n"
+			 "  try: held[-1].connect(('" SERVER_IPV4 "', 80))\n"
+			 "  except OSError: held.pop()\n",
+			 NULL };
+	const struct process process = { live->netns[LIVE_CLIENT], "/dev/null", NULL, argv };
+	pid_t pid = process_start(&process);
+
+	if (pid > 0)
+		live->others[live->n_others++] = pid;
+	return CHECK("the storm begins", pid > 0);
+}
+
+/* Each reload brings a limiter that has never heard of anybody. */
+static void test_new_limiter(void)
+{
+	autosockets struct sockets sockets = {};
+	autolive struct live live;
+	char text[512];
+
+	if (!begin(&live, CONFIG("l: {keys: [], algorithm: concurrency, limit: 15}", "l")))
+		return;
+	sockets_open(&live, &sockets, CLIENT_TWO, WEB_IPV4, 15);
+	live_check_open(&live, &web, "there is no room", 15);
+	if (!start_storm(&live) || !start_storm(&live))
+		return;
+	for (char name = 'a'; name < 'a' + RELOADS; name++) {
+		CHECK("the storm is refused", live_wait_refused(&live, 100));
+		snprintf(text, sizeof(text),
+			 CONFIG("%c: {keys: [], algorithm: concurrency, limit: 20}", "%c"), name,
+			 name);
+		reload(&live, text);
+		live_check_open(&live, &web, "never more than 20", 20);
+	}
+	CHECK("the storm is refused to the end", live_wait_refused(&live, 100));
+	live_check_open(&live, &web, "and there are 20", 20);
+}
+
 /* A service at PORT_WEB that accepts when it is told to. */
 static int listen_short(const struct live *live)
 {
@@ -292,6 +338,6 @@ CHECK_SUITE(places, { "many at once", test_burst },
 	    { "connections older than Stile", test_older },
 	    { "without a daemon, and with another one", test_daemon },
 	    { "reloads while connections are open", test_reload },
-	    { "handshakes that die", test_lost }, { "SYN cookies", test_syncookies },
-	    { "who waits", test_queue },
+	    { "new limiters in a storm", test_new_limiter }, { "handshakes that die", test_lost },
+	    { "SYN cookies", test_syncookies }, { "who waits", test_queue },
 	    { "connections without an answer yet", test_establishments });

@@ -7,6 +7,8 @@
 #include "policy_text.h"
 #include "util.h"
 
+uint64_t policy_text_begun;
+
 static uint64_t count(void *context)
 {
 	return *(uint64_t *)context += 2;
@@ -22,6 +24,7 @@ static int compile(const char *text, const struct stile_policy *previous, struct
 		.queue_length = 8,
 		.queue_backlog = 12,
 		.since = 1000,
+		.generation = policy_text_begun,
 		.random = count,
 		.context = &last,
 	};

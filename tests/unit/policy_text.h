@@ -7,6 +7,9 @@
 
 #define POLICY_TEXT_TICK 4000000ULL /* ns: a kernel of 250 ticks a second */
 
+/* The latest generation that was begun; 0: none but those in force. */
+extern uint64_t policy_text_begun;
+
 /*
  * Compiles @text on top of @previous, which may be NULL. False, and a failed check that says what
  * was wrong, where it has mistakes. Random numbers are 2, 4, 6 and so on, from 2 in each call.

@@ -261,6 +261,12 @@ static void test_head(void)
 		CHECK_EQ("disabled", second.kernel.enabled, 0);
 		policy_release(&second);
 	}
+	policy_text_begun = 7;
+	if (policy_text_compile(text, &first.kernel, &second)) {
+		CHECK_EQ("past one that came to nothing", second.kernel.generation, 8);
+		policy_release(&second);
+	}
+	policy_text_begun = 0;
 	policy_release(&first);
 }
 
