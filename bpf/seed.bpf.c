@@ -12,6 +12,7 @@
 #include "maps.h"
 
 #define PORT_WORDS (65536 / 64)
+#define CGROUP_DEPTH 32	   /* levels that are looked up */
 #define SOCKOPS_FLAGS 1008 /* TCP_BPF_SOCK_OPS_CB_FLAGS, Linux 6.12 */
 
 /* Of the kernel's own structs, what is read; where it lies, the kernel's BTF tells at load. */
@@ -29,6 +30,30 @@ struct sock_common {
 	unsigned short skc_family;
 	volatile unsigned char skc_state;
 	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
+} __attribute__((preserve_access_index));
+
+struct kernfs_node {
+	__u64 id;
+} __attribute__((preserve_access_index));
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+} __attribute__((preserve_access_index));
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+} __attribute__((preserve_access_index));
+
+struct sock_cgroup_data {
+	struct cgroup *cgroup;
+} __attribute__((preserve_access_index));
+
+struct sock {
+	struct sock_cgroup_data sk_cgrp_data;
 } __attribute__((preserve_access_index));
 
 struct bpf_iter__tcp {
@@ -115,10 +140,31 @@ static __always_inline void watch(void *socket, struct stile_socket *note)
 		note->watched = 0;
 }
 
-/* The listener's slot; 0: none of ours. */
-static __always_inline __u32 find_listener(const struct pkt *pkt, const struct stile_socket *note)
+/* Whether its end would be told: the kernel tells the socket's cgroup, and those above that. */
+static __always_inline bool is_told(const struct sock *socket)
 {
-	if (!note && !is_served(pkt->dport))
+	struct cgroup_subsys_state *above;
+	struct cgroup *cgroup = socket->sk_cgrp_data.cgroup;
+	int i;
+
+	if (!policy.cgroup)
+		return true;
+	for (i = 0; i < CGROUP_DEPTH && cgroup; i++) {
+		if (cgroup->kn->id == policy.cgroup)
+			return true;
+		above = cgroup->self.parent;
+		if (!above)
+			return false;
+		cgroup = above->cgroup;
+	}
+	return false;
+}
+
+/* The listener's slot; 0: none of ours. */
+static __always_inline __u32 find_listener(const struct pkt *pkt, const struct sock *socket,
+					   const struct stile_socket *note)
+{
+	if ((!note && !is_served(pkt->dport)) || !is_told(socket))
 		return 0;
 	return classify_listener(pkt);
 }
@@ -134,7 +180,7 @@ static __always_inline void visit(struct bpf_iter_meta *meta, struct sock_common
 		return;
 	read_ends(common, &pkt);
 	note = bpf_sk_storage_get(&stile_sockets, socket, NULL, 0);
-	listener = find_listener(&pkt, note);
+	listener = find_listener(&pkt, socket, note);
 	if (listener && !note)
 		note = bpf_sk_storage_get(&stile_sockets, socket, NULL,
 					  BPF_SK_STORAGE_GET_F_CREATE);

@@ -134,6 +134,7 @@ int apply_cgroup_find(const struct pins *pins, const struct config *config, stru
 		error = netns_cookie(&policy->netns);
 	if (error)
 		return error;
+	policy->cgroup = ret_cgroup->id;
 	policy->connections = *ret_cgroup->path != '\0';
 	error = find_link(pins, ret_cgroup);
 	if (error)

@@ -188,6 +188,7 @@ struct stile_policy {
 	__u32 flow_sets;		  /* of stile_flows; 0: no limiter counts sessions */
 	__u32 max_sessions;
 	__u64 netns;	   /* cookie of the network namespace whose sockets count; 0: any */
+	__u64 cgroup;	   /* id of the one whose sockets count, and those beneath it; 0: any */
 	__u32 serials;	   /* last number that was given to something new */
 	__u32 holders;	   /* serial of stile_holders */
 	__u32 max_clients; /* entries of stile_holders */
@@ -203,7 +204,7 @@ struct stile_policy {
 	struct stile_attachment attachments[STILE_ATTACHMENTS_MAX];
 };
 STILE_SIZE(struct stile_policy,
-	   72 + 16 + 88 + 24 + 8 + 8 + 24 + 16 * 24 + 64 * 120 + 256 * 96 + 1024 * 8);
+	   72 + 16 + 88 + 32 + 8 + 8 + 24 + 16 * 24 + 64 * 120 + 256 * 96 + 1024 * 8);
 
 /*
  * A set of buckets: one limiter's table is an array of these, and one set is two cache lines.
