@@ -199,10 +199,9 @@ static int count_first(struct apply *apply)
 	int error = apply_cgroup_do(apply->pins, &apply->cgroup, loader_sockops(apply->loader),
 				    apply->diag);
 
-	if (error == 0 && *apply->cgroup.path && has_to_learn(&apply->policy)) {
-		/* Where the kernel cannot list sockets, that is told by the recount. */
+	/* Where the kernel cannot list sockets, that is told by the recount. */
+	if (error == 0 && *apply->cgroup.path && has_to_learn(&apply->policy))
 		(void)apply_seed(apply->pins, apply->policy.kernel.generation);
-	}
 	return error;
 }
 
