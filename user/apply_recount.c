@@ -15,6 +15,7 @@
 #include "../bpf/holder.h"
 #include "apply_previous.h"
 #include "apply_recount.h"
+#include "apply_recount_places.h"
 #include "recount.h"
 #include "snapshot_maps.h"
 #include "util.h"
@@ -36,6 +37,7 @@ struct recounting {
 	struct stile_policy policy;
 	int seed, correct, connections, recounts, holders;
 	struct list lists[2];
+	struct recount_doubts doubts; /* of places, by the first list */
 };
 
 static const struct snapshot_shape holders_shape = { "holders", sizeof(struct stile_holder_key),
@@ -313,6 +315,27 @@ static bool has_seeded(const struct list *list)
 	return false;
 }
 
+static int doubt_places(struct recounting *it)
+{
+	const struct recount_notes notes = { it->lists[0].notes, it->lists[0].n_notes };
+
+	if (!recount_is_quiet(it->lists[0].windows))
+		return 0;
+	return recount_places_doubt(it->pins, &it->policy, &notes, &it->doubts);
+}
+
+static int correct_places(struct recounting *it, struct apply_recount *result)
+{
+	const struct recount_notes notes = { it->lists[1].notes, it->lists[1].n_notes };
+	int n;
+
+	if (it->doubts.n == 0 || !recount_is_quiet(it->lists[1].windows))
+		return 0;
+	n = recount_places_correct(it->pins, &it->policy, &notes, &it->doubts);
+	result->n_places = n > 0 ? (size_t)n : 0;
+	return n < 0 ? n : 0;
+}
+
 static int recount(struct recounting *it, struct apply_recount *result)
 {
 	int error;
@@ -326,11 +349,14 @@ static int recount(struct recounting *it, struct apply_recount *result)
 	if (error)
 		return error;
 	count_unwatched(&it->lists[0], result);
-	if (!is_in_doubt(it, &it->lists[0]))
-		return 0;
+	error = doubt_places(it);
+	if (error || (!is_in_doubt(it, &it->lists[0]) && it->doubts.n == 0))
+		return error;
 	error = take_list(it, &it->lists[1]);
 	if (error == 0)
 		error = correct_listeners(it, result);
+	if (error == 0)
+		error = correct_places(it, result);
 	return error ? error : correct_clients(it, result);
 }
 

@@ -20,6 +20,7 @@ struct apply_recount {
 	} listeners[STILE_LISTENERS_MAX];
 	unsigned int n_listeners; /* whose count was put right */
 	size_t n_clients;	  /* the same of clients */
+	size_t n_places;	  /* the same of buckets of limiters of concurrency */
 	size_t n_unwatched;	  /* sockets whose end only the next recount will find */
 };
 

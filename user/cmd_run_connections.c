@@ -23,6 +23,10 @@ static void log_recount(struct run *run, const struct apply_recount *recount)
 			    recount->listeners[i].excess > 0 ? recount->listeners[i].excess
 							     : -recount->listeners[i].excess,
 			    recount->listeners[i].excess > 0 ? "ended" : "began");
+	if (recount->n_places)
+		log_warning("places of %zu buckets were held by nobody, or held and not counted: "
+			    "put right",
+			    recount->n_places);
 	if (recount->n_unwatched && !run->connections.told_unwatched)
 		log_info("%zu connections were open before they could be counted, and this kernel "
 			 "does not tell when they end: that is looked for every %d s",

@@ -23,6 +23,16 @@ int64_t recount_excess(const struct recount_window *window, uint64_t found)
 	return most < 0 ? most : 0;
 }
 
+bool recount_is_quiet(const struct recount_window windows[STILE_LISTENERS_MAX])
+{
+	for (size_t slot = 1; slot < STILE_LISTENERS_MAX; slot++) {
+		if (memcmp(&windows[slot].before, &windows[slot].after,
+			   sizeof(windows[slot].before)) != 0)
+			return false;
+	}
+	return true;
+}
+
 static int compare_clients(const void *a, const void *b)
 {
 	const struct recount_client *left = a, *right = b;

@@ -6,6 +6,7 @@
 #ifndef STILE_RECOUNT_H
 #define STILE_RECOUNT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,9 @@ struct recount_window {
 
 /* How many too many are counted, at least; negative: too few; 0: nothing is wrong for sure. */
 int64_t recount_excess(const struct recount_window *window, uint64_t found);
+
+/* Whether no connection came or went, at any listener, while sockets were listed. */
+bool recount_is_quiet(const struct recount_window windows[STILE_LISTENERS_MAX]);
 
 /* A client at a listener, and how many connections it was found with. */
 struct recount_client {

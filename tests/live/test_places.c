@@ -127,6 +127,26 @@ static void test_daemon(void)
 	CHECK_EQ("and no more", burst(&live, &sockets, CLIENT_ONE, 100), 0);
 }
 
+/* Connections end and nobody tells: the places that they held are free all the same. */
+static void test_unseen(void)
+{
+	autosockets struct sockets sockets = {};
+	autolive struct live live;
+
+	if (!begin(&live, per_client))
+		return;
+	CHECK_EQ("of 100 at once, 20", burst(&live, &sockets, CLIENT_ONE, 100), 20);
+	(void)live_stop(&live, SIGKILL);
+	live_shell(&live, LIVE_SERVER, "bpftool link detach pinned /sys/fs/bpf/stile/%s/cgroup",
+		   live.instance);
+	sockets_close(&sockets, 15);
+	if (!live_start_again(&live))
+		return;
+	live_check_open(&live, &web, "five are left", 5);
+	CHECK_EQ("15 may come", burst(&live, &sockets, CLIENT_ONE, 100), 15);
+	CHECK_EQ("and no more", burst(&live, &sockets, CLIENT_ONE, 100), 0);
+}
+
 static void test_reload(void)
 {
 	autosockets struct sockets sockets = {};
@@ -337,6 +357,7 @@ CHECK_SUITE(places, { "many at once", test_burst },
 	    { "many at once over IPv6, for all together", test_burst_ipv6 },
 	    { "connections older than Stile", test_older },
 	    { "without a daemon, and with another one", test_daemon },
+	    { "connections that end unseen", test_unseen },
 	    { "reloads while connections are open", test_reload },
 	    { "new limiters in a storm", test_new_limiter }, { "handshakes that die", test_lost },
 	    { "SYN cookies", test_syncookies }, { "who waits", test_queue },

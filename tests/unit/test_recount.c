@@ -144,6 +144,22 @@ static void test_open(void)
 			 rows[i].want);
 }
 
-CHECK_SUITE(recount, { "a difference is a mistake where nothing explains it", test_excess },
+static void test_quiet(void)
+{
+	struct recount_window windows[STILE_LISTENERS_MAX] = {
+		[3] = { .before = { .opened = 5, .closed = 2 },
+			.after = { .opened = 5, .closed = 2 } },
+	};
+
+	CHECK("nothing moved", recount_is_quiet(windows));
+	windows[3].after.opened++;
+	CHECK("one came", !recount_is_quiet(windows));
+	windows[3].after = windows[3].before;
+	windows[STILE_LISTENERS_MAX - 1].after.closed++;
+	CHECK("one went, at another listener", !recount_is_quiet(windows));
+}
+
+CHECK_SUITE(recount, { "a quiet moment", test_quiet },
+	    { "a difference is a mistake where nothing explains it", test_excess },
 	    { "sockets are counted by client", test_clients },
 	    { "over IPv6 by network", test_networks }, { "what is open", test_open });
