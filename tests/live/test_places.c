@@ -240,7 +240,7 @@ static void test_new_limiter(void)
 	live_check_open(&live, &web, "there is no room", 15);
 	if (!start_storm(&live) || !start_storm(&live))
 		return;
-	for (char name = 'a'; name < 'a' + RELOADS; name++) {
+	for (int name = 'a'; name < 'a' + RELOADS; name++) {
 		CHECK("the storm is refused", live_wait_refused(&live, 100));
 		snprintf(text, sizeof(text),
 			 CONFIG("%c: {keys: [], algorithm: concurrency, limit: 20}", "%c"), name,
