@@ -61,6 +61,24 @@ static uint32_t follow(const struct pins *pins, const char *name)
 	return fd < 0 ? 0 : info.xdp.ifindex;
 }
 
+static bool answers(const struct config *config)
+{
+	for (size_t i = 0; i < config->n_limiters; i++)
+		if (config->limiters[i].action != STILE_ACTION_DROP &&
+		    config->limiters[i].action != STILE_ACTION_COUNT)
+			return true;
+	return false;
+}
+
+/* The peer is often in another network namespace, where nobody here can see what it runs. */
+static bool loses_answers(const struct config *config, const struct stile_interface *interface)
+{
+	char driver[32];
+
+	return interface->mode == STILE_MODE_NATIVE && answers(config) &&
+	       netif_driver(interface->name, driver) == 0 && strcmp(driver, "veth") == 0;
+}
+
 static void look_up(const struct pins *pins, const struct config *config, struct diag *diag,
 		    struct stile_interface *interface)
 {
@@ -72,6 +90,11 @@ static void look_up(const struct pins *pins, const struct config *config, struct
 		diag_warning(diag, place,
 			     "interface '%s' has no Ethernet headers: its packets cannot be read, "
 			     "and all of them pass",
+			     interface->name);
+	if (error == 0 && loses_answers(config, interface))
+		diag_warning(diag, place,
+			     "interface '%s' is a veth in native mode: answers arrive only if its "
+			     "peer runs a native XDP program too; 'mode: auto' does without",
 			     interface->name);
 	if (error == 0)
 		return;

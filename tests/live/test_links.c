@@ -126,8 +126,33 @@ static void test_no_ethernet(void)
 	CHECK("and only there", reload.text && !strstr(reload.text, "'srv0' has"));
 }
 
+#define NATIVE(action)                                                                             \
+	"interfaces: {srv0: {mode: native}, lo: {}}\n"                                             \
+	"rate_limiters: {a: {limit: 20, action: " action "}}\n"                                    \
+	"listeners: {web: {ports: [80], rate_limiter_name: a}}\n"
+
+/* Answers that XDP sends there are lost, unless its peer has a program as well. */
+static void test_native_veth(void)
+{
+	static const char warning[] = "interface 'srv0' is a veth in native mode";
+	autooutput struct output answers = {}, silent = {};
+	autolive struct live live;
+
+	if (!live_begin(&live, "native-veth") || !live_start(&live, NATIVE("reject")))
+		return;
+	answers = live_stile(&live, "reload");
+	CHECK("a warning says so", answers.text && strstr(answers.text, warning));
+	CHECK("of no other", answers.text && !strstr(answers.text, "'lo' is a veth"));
+	if (!live_write(&live, "stile.yaml", NATIVE("drop")))
+		return;
+	silent = live_stile(&live, "reload");
+	CHECK_EQ("what answers nothing is attached", silent.code, 0);
+	CHECK("without a warning", silent.text && !strstr(silent.text, warning));
+}
+
 CHECK_SUITE(links, { "loopback", test_loopback },
 	    { "a tagged link in generic mode", test_tagged_generic },
 	    { "a tagged link in native mode", test_tagged_native },
 	    { "two interfaces, each in its mode", test_modes },
-	    { "an interface without Ethernet headers", test_no_ethernet });
+	    { "an interface without Ethernet headers", test_no_ethernet },
+	    { "a veth in native mode", test_native_veth });
