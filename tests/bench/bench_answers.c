@@ -26,7 +26,12 @@ static const char config[] =
 	"replies_per_second: 10000000\n"
 	"rate_limiters:\n"
 	"  busy: {keys: [], algorithm: token_bucket, limit: 1, window: 1h}\n"
+	"  each: {keys: [], algorithm: token_bucket, limit: 1, window: 1h, unit: datagrams}\n"
 	"listeners:\n"
+	"  dns: {protocol: udp, ports: [53], app_protocol: dns, rate_limiter_name: each}\n"
+	"  ntp: {protocol: udp, ports: [123], app_protocol: ntp, rate_limiter_name: each}\n"
+	"  sip: {protocol: udp, ports: [5060], app_protocol: sip, rate_limiter_name: each}\n"
+	"  coap: {protocol: udp, ports: [5683], app_protocol: coap, rate_limiter_name: each}\n"
 	"  http: {ports: [80], app_protocol: http, rate_limiter_name: busy}\n"
 	"  smtp: {ports: [25], app_protocol: smtp, rate_limiter_name: busy}\n"
 	"  reset: {ports: [22], rate_limiter_name: busy}\n"
@@ -157,6 +162,59 @@ static int add_talk(struct table *table, int program, uint16_t port, const char 
 	return result;
 }
 
+struct datagram {
+	const char *name;
+	uint16_t port;
+	const char *bytes;
+	size_t size;
+};
+#define DATAGRAM(name, port, bytes)                                                                \
+	{                                                                                          \
+		name, port, bytes, sizeof(bytes) - 1                                               \
+	}
+
+static const struct datagram datagrams[] = {
+	DATAGRAM("dns", 53,
+		 "\xab\xcd\1\0\0\1\0\0\0\0\0\0"
+		 "\7example\3org\0\0\1\0\1"),
+	DATAGRAM("ntp", 123,
+		 "\x23\0\6\x20\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		 "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xed\xcb\xa9\x87\x65\x43\x21\x10"),
+	DATAGRAM("sip", 5060,
+		 "INVITE sip:bob@biloxi.com SIP/2.0\r\n"
+		 "Via: SIP/2.0/UDP pc33.atlanta.com;branch=z9hG4bKnashds8\r\n"
+		 "Max-Forwards: 70\r\nTo: Bob <sip:bob@biloxi.com>\r\n"
+		 "From: Alice <sip:alice@atlanta.com>;tag=1928301774\r\n"
+		 "Call-ID: a84b4c76e66710\r\nCSeq: 314159 INVITE\r\n"
+		 "Contact: <sip:alice@pc33.atlanta.com>\r\n"
+		 "Content-Type: application/sdp\r\nContent-Length: 10\r\n\r\nv=0\r\ns=-\r\n"),
+	DATAGRAM("coap", 5683, "\x44\1\x12\x34tokn\xb4time"),
+};
+
+/* A datagram that is refused, when one that was let in has used the limit up. */
+static int add_datagram(struct table *table, int program, const struct datagram *datagram)
+{
+	struct pkt_spec spec = { .protocol = IPPROTO_UDP,
+				 .ipv6 = table->ipv6,
+				 .dport = datagram->port,
+				 .body = datagram->bytes,
+				 .body_size = datagram->size };
+	struct pkt_frame back;
+	uint16_t from;
+	char what[40];
+	int result = once(program, &spec, &back);
+
+	if (result == 0)
+		result = once(program, &spec, &back);
+	memcpy(&from, back.bytes + back.l4, sizeof(from));
+	if (result == 0 && ntohs(from) != datagram->port)
+		return -ENOMSG; /* it is not an answer */
+	snprintf(what, sizeof(what), "%s: %zu bytes, %zu back", datagram->name, datagram->size,
+		 back.size - back.l4 - 8);
+	add(table, program, &spec, what);
+	return result;
+}
+
 static int add_family(struct table *table, int with, int without)
 {
 	struct pkt_spec open = { .flags = PKT_ACK | PKT_PSH,
@@ -176,6 +234,8 @@ static int add_family(struct table *table, int with, int without)
 	result = add_talk(table, with, 80, "http");
 	if (result == 0)
 		result = add_talk(table, with, 25, "smtp");
+	for (size_t i = 0; i < ARRAY_SIZE(datagrams) && result == 0; i++)
+		result = add_datagram(table, with, &datagrams[i]);
 	open.dport = 80;
 	add(table, with, &open, "open connection, some refused");
 	open.tcp_options = 12;

@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-#define DRIVER_FRAME 96 /* bytes, at most; a multiple of 8 */
+#define DRIVER_FRAME 448 /* bytes, at most; a multiple of 8 */
 
 enum driver_sources {
 	DRIVER_ONE,    /* always the template's own address */
