@@ -71,7 +71,8 @@ static __always_inline int answer_make(struct xdp_md *ctx, const struct pkt *pkt
 
 	if (policy.has_datagrams && ruling->reply == STILE_REPLY_BUSY)
 		return answer_busy(ctx, pkt);
-	if (policy.converses && pkt->protocol == STILE_PROTOCOL_TCP)
+	/* Who has proven to be there has a connection, which is past the point to be spoken to. */
+	if (policy.converses && pkt->protocol == STILE_PROTOCOL_TCP && !(pkt->flags & FLAG_ACK))
 		listener = busy_speaks(pkt, ruling->refused);
 	if (listener == 0 && policy.reset_text && ruling->reply == STILE_REPLY_RESET)
 		return answer_told(ctx, pkt, wait_ms(pkt));

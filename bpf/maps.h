@@ -131,9 +131,9 @@ struct scratch {
 	struct segment segment;
 	__u64 judges; /* of the client, see struct pkt_class */
 	__u32 edge, listener, choice;
-	__u32 has;		       /* bytes that the client has of our stream */
-	__u32 window;		       /* bytes that it has room for */
-	__u8 bytes[SCRATCH_BYTES + 8]; /* read and written by words */
+	__u32 has;    /* bytes that the client has of our stream */
+	__u32 window; /* bytes that it has room for */
+	__u8 bytes[SCRATCH_BYTES + 8] __attribute__((aligned(8))); /* read and written by words */
 };
 
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_ports, 1) ports_map;
@@ -155,6 +155,8 @@ typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_datagram_work, 1) work
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_answer, 1) answers_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, __u64, STILE_LISTENERS_MAX) refusals_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct scratch, 1) scratch_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_proof, STILE_LISTENERS_MAX) proofs_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_proven, STILE_LISTENERS_MAX) proven_map;
 typedef MAP_TRIE(struct stile_source_key, struct stile_source) sources_map;
 typedef MAP_TRIE(struct stile_prefix, struct stile_listed) list_map;
 
@@ -182,6 +184,8 @@ extern datagrams_map stile_datagrams SEC(".maps");
 extern work_map stile_work SEC(".maps");
 extern answers_map stile_answers SEC(".maps");
 extern refusals_map stile_refusals SEC(".maps");
+extern proofs_map stile_proofs SEC(".maps");
+extern proven_map stile_proven SEC(".maps");
 extern scratch_map stile_scratch SEC(".maps");
 extern struct flows_map stile_flows SEC(".maps");
 extern levels_map stile_levels SEC(".maps");

@@ -13,6 +13,7 @@
 #include <bpf/bpf.h>
 
 #include "apply.h"
+#include "apply_admit.h"
 #include "apply_cgroup.h"
 #include "apply_interfaces.h"
 #include "apply_links.h"
@@ -99,7 +100,8 @@ static void find_queue(const struct apply *apply, struct policy_machine *machine
 	bool wanted = false;
 
 	for (size_t i = 0; i < apply->config.n_listeners; i++)
-		wanted = wanted || apply->config.listeners[i].queue.limit;
+		wanted = wanted || apply->config.listeners[i].queue.limit ||
+			 apply->config.listeners[i].proves;
 	if (apply->previous.found && previous->queue_backlog) {
 		machine->queue_length = previous->queue_length;
 		machine->queue_backlog = previous->queue_backlog;
@@ -108,6 +110,21 @@ static void find_queue(const struct apply *apply, struct policy_machine *machine
 		/* What it could not find stays 0, and is warned of by the policy. */
 		(void)loader_find_queue(machine);
 	}
+}
+
+/* Why sources cannot be proven here; NULL: they can, or nobody asks for it. */
+static const char *find_proofs(const struct apply *apply)
+{
+	bool wanted = apply->previous.policy.proves;
+
+	for (size_t i = 0; i < apply->config.n_listeners; i++)
+		wanted = wanted || apply->config.listeners[i].proves != STILE_PROVE_NEVER;
+	if (wanted && !loader_can_admit())
+		return "this kernel cannot make connections of proofs (Linux 6.9 can)";
+	if (wanted && !apply_takes_cookies())
+		return "net.ipv4.tcp_syncookies is 0, and the kernel takes no cookie then: set it "
+		       "to 1";
+	return NULL;
 }
 
 static int compile(struct apply *apply)
@@ -123,6 +140,8 @@ static int compile(struct apply *apply)
 	(void)clock_gettime(CLOCK_BOOTTIME, &since); /* cannot fail: the clock exists */
 	find_queue(apply, &machine);
 	machine.handshake = apply_handshake_life();
+	machine.offer = apply_offer();
+	machine.proofs_reason = find_proofs(apply);
 	machine.since = (uint64_t)since.tv_sec * 1000000000 + (uint64_t)since.tv_nsec;
 	return policy_compile(&apply->config, previous->found ? &previous->policy : NULL, &machine,
 			      apply->diag, &apply->policy);
@@ -165,6 +184,14 @@ static int pin_generation(struct apply *apply)
 	return report(apply, "pin programs and maps", error);
 }
 
+/* Everything as before, last things first. */
+static void undo(struct apply *apply)
+{
+	apply_cgroup_undo(apply->pins, &apply->cgroup, apply->diag);
+	apply_links_undo(apply->pins, &apply->links, apply->diag);
+	apply_admit_undo(apply->pins, &apply->links, apply->diag);
+}
+
 /* Puts the generation that is pinned in force. Where that fails, nothing has changed. */
 static int swap(struct apply *apply)
 {
@@ -176,23 +203,26 @@ static int swap(struct apply *apply)
 		return report(apply, "open the bucket tables", error);
 	apply_tables_fill(&apply->tables);
 	(void)apply_heartbeat(apply->pins); /* of the one in force: a load takes a moment */
-	error = apply_links_do(apply->pins, &apply->links, loader_program(apply->loader),
+	error = apply_admit_do(apply->pins, &apply->links, loader_admit(apply->loader),
 			       apply->diag);
 	if (error)
 		return error;
+	error = apply_links_do(apply->pins, &apply->links, loader_program(apply->loader),
+			       apply->diag);
+	if (error) {
+		apply_admit_undo(apply->pins, &apply->links, apply->diag);
+		return error;
+	}
 	error = apply_cgroup_do(apply->pins, &apply->cgroup, loader_sockops(apply->loader),
 				apply->diag);
 	if (error) {
-		apply_cgroup_undo(apply->pins, &apply->cgroup, apply->diag);
-		apply_links_undo(apply->pins, &apply->links, apply->diag);
+		undo(apply);
 		return error;
 	}
 	apply_tables_catch_up(&apply->tables);
 	error = pins_switch(apply->pins, apply->policy.kernel.generation);
-	if (error) {
-		apply_cgroup_undo(apply->pins, &apply->cgroup, apply->diag);
-		apply_links_undo(apply->pins, &apply->links, apply->diag);
-	}
+	if (error)
+		undo(apply);
 	return report(apply, "put the new generation in force", error);
 }
 
@@ -206,6 +236,10 @@ static void tidy(struct apply *apply)
 	error = apply_links_prune(apply->pins, &apply->links);
 	if (error)
 		diag_warning(apply->diag, nowhere, "detach from interfaces no longer named: %s",
+			     strerror(-error));
+	error = apply_admit_prune(apply->pins, &apply->links, apply->policy.kernel.proves);
+	if (error)
+		diag_warning(apply->diag, nowhere, "detach from an interface's ingress: %s",
 			     strerror(-error));
 	error = apply_cgroup_prune(apply->pins, &apply->cgroup);
 	if (error)
@@ -347,6 +381,8 @@ int apply_detach(const struct pins *pins)
 	if (lock < 0)
 		return lock;
 	error = apply_links_prune(pins, NULL);
+	if (error == 0)
+		error = apply_admit_prune(pins, NULL, false);
 	if (error == 0)
 		error = apply_cgroup_detach(pins);
 	return error ? error : pins_remove_all(pins);

@@ -83,11 +83,12 @@ struct config_listener {
 	struct config_judges judges;
 	struct config_source *sources;
 	size_t n_sources;
-	uint64_t session_timeout;			  /* ns */
-	struct place session_timeout_place, evicts_place; /* line 0: not given */
+	uint64_t session_timeout;					/* ns */
+	struct place session_timeout_place, evicts_place, proves_place; /* line 0: not given */
 	struct config_queue queue;
 	struct config_level level;
 	enum stile_language language;
+	enum stile_prove proves;
 	bool dns_refused, evicts; /* dns_answer: refused, on_limit: evict-idle */
 	struct raw *raw;	  /* NULL: not given */
 	struct place language_place, dns_answer_place, raw_place; /* line 0: not given */

@@ -186,6 +186,7 @@ static int build_all(struct policy_build *build)
 	policy_build_connections(build);
 	policy_build_limiters(build);
 	policy_build_queues(build);
+	policy_build_proofs(build);
 	policy_check_agents(build);
 	if (policy_build_judges(build) < 0 || policy_build_datagrams(build) < 0 ||
 	    policy_build_answers(build) < 0 || policy_build_ports(build) < 0 ||
