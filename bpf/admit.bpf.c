@@ -11,7 +11,8 @@
 #include "prove.h"
 
 /* libbpf wants a definition to hold against the kernel's. */
-struct sock {};
+struct sock {
+};
 
 /* As the kernel has it; not in its headers for users. */
 struct bpf_tcp_req_attrs {

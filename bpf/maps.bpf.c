@@ -35,7 +35,7 @@ datagrams_map stile_datagrams SEC(".maps");
 work_map stile_work SEC(".maps");
 answers_map stile_answers SEC(".maps");
 refusals_map stile_refusals SEC(".maps");
-proofs_map stile_proofs SEC(".maps");
+struct proofs_map stile_proofs SEC(".maps");
 proven_map stile_proven SEC(".maps");
 scratch_map stile_scratch SEC(".maps");
 struct flows_map stile_flows SEC(".maps");

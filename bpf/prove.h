@@ -69,6 +69,31 @@ static __always_inline bool prove_is_possible(__u32 listener)
 	return state && state->challenged && prove_now() - state->challenged < PROVE_LATELY;
 }
 
+/* What stile_proven counts of the listener. */
+enum prove_count { PROVE_COUNT_PROVEN, PROVE_COUNT_UNPROVABLE, PROVE_COUNT_UNPROVEN };
+
+static __always_inline void prove_count(__u32 listener, enum prove_count what)
+{
+	struct stile_proven *counts = prove_counts(listener);
+
+	if (!counts)
+		return;
+	if (what == PROVE_COUNT_PROVEN)
+		counts->proven++;
+	else if (what == PROVE_COUNT_UNPROVABLE)
+		counts->unprovable++;
+	else
+		counts->unproven++;
+}
+
+/* A SYN that was let in: what auto goes by. */
+static __always_inline void prove_note_admitted(const struct pkt *pkt, __u32 listener)
+{
+	if (policy.proves && !(pkt->flags & FLAG_ACK) &&
+	    policy.listeners[listener & (STILE_LISTENERS_MAX - 1)].proves == STILE_PROVE_AUTO)
+		prove_count(listener, PROVE_COUNT_UNPROVEN);
+}
+
 /* An enum prove_target. */
 __attribute__((noinline)) int prove_target(struct xdp_md *ctx, const struct pkt *pkt)
 {

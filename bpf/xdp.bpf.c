@@ -93,8 +93,10 @@ static __always_inline struct ruling judge_event(struct xdp_md *ctx, const struc
 		return judge_pass(STILE_REASON_REPEATED);
 	}
 	ruling = charge_event(ctx, pkt, class, hash);
-	if (ruling.verdict == STILE_VERDICT_PASS)
+	if (ruling.verdict == STILE_VERDICT_PASS) {
 		attempt_remember(hash, place);
+		prove_note_admitted(pkt, class->listener);
+	}
 	return ruling;
 }
 
@@ -119,8 +121,11 @@ static __always_inline bool judge_proof(struct xdp_md *ctx, const struct pkt *pk
 		*ret_ruling = judge_pass(STILE_REASON_REPEATED);
 		return true;
 	}
-	if (target != PROVE_LISTENS)
+	if (target != PROVE_LISTENS) {
+		if (kind == PROVE_ASKED)
+			prove_count(class->listener, PROVE_COUNT_UNPROVABLE);
 		return false;
+	}
 	switch (kind) {
 	case PROVE_ASKED:
 		class->unproven = policy.converses && !class->settled;
@@ -135,6 +140,7 @@ static __always_inline bool judge_proof(struct xdp_md *ctx, const struct pkt *pk
 			*ret_ruling = judge_drop(STILE_REASON_ACCEPT_QUEUE);
 			return true;
 		}
+		prove_count(class->listener, PROVE_COUNT_PROVEN);
 		classify_client(pkt, control, class);
 		return false;
 	}

@@ -35,10 +35,10 @@ struct stile_proof {
 /* stile_proven (per-CPU array, by listener slot). */
 struct stile_proven {
 	__u64 challenged; /* SYNs that were answered with a cookie */
-	__u64 proven;	  /* segments that brought one back */
-	__u64 admitted;	  /* of those, the ones that the kernel made a connection of */
-	__u64 failed;	  /* ... that it did not */
-	__u64 unprovable; /* SYNs for which no socket listens here, or one of Multipath TCP */
+	__u64 proven;	  /* segments that brought one back, and were judged */
+	__u64 failed;	  /* of those, the ones that the kernel made no connection of */
+	__u64 unprovable; /* SYNs judged unproven, as nothing here could take a connection of them */
+	__u64 unproven;	  /* auto: SYNs that were let in while nothing had to be proven */
 };
 
 #endif /* STILE_PROOF_H */
