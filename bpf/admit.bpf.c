@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Makes connections of handshakes that nothing was kept of, at tc's ingress: the segment that brings
- * a cookie back and that XDP has admitted finds a request for its connection, made of the cookie,
- * so that the service's own socket takes it as if it had answered the SYN itself (Linux 6.9). XDP
- * has let nothing else pass that fits a cookie and has no socket.
+ * Makes connections of handshakes that nothing was kept of, at tc's ingress: the segment that
+ * brings a cookie back and that XDP has admitted finds a request for its connection, made of the
+ * cookie, so that the service's own socket takes it as if it had answered the SYN itself (Linux
+ * 6.9). XDP has let nothing else pass that fits a cookie and has no socket.
  */
 #include <linux/pkt_cls.h>
 

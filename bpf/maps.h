@@ -156,8 +156,8 @@ typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_decisions,
 typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_table_stats,
 		  STILE_LIMITERS_MAX) tables_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_replies, 1) replies_map;
-typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_budget_state, 1) budget_map;
-typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, __u32, 1) shares_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_budget_state, _STILE_BUDGET_MAX) budget_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, __u32, _STILE_BUDGET_MAX) shares_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_level, STILE_LISTENERS_MAX) levels_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_datagram, 1) datagrams_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_datagram_work, 1) work_map;

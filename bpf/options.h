@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The options of a TCP header (RFC 9293, 3.1 and 3.2; RFC 7323, 2.2 and 3.2; RFC 2018, 2) that a
- * handshake agrees on. Pure. One that does not fit, or comes twice, ends the list or counts last, as
- * in Linux; so what is agreed here is what the stack would agree to.
+ * handshake agrees on. Pure. One that does not fit ends the list, and of two the last counts, as in
+ * Linux; so what is agreed here is what the stack would agree to.
  */
 #ifndef STILE_BPF_OPTIONS_H
 #define STILE_BPF_OPTIONS_H

@@ -12,8 +12,8 @@
  * So the first segment after the SYN, and no other, is what fits it wholly. One whose bytes come
  * later fits but for those: the ones before it are still under way, or were lost.
  *
- * The time stamp: 16 bits of the client's segment size as it is; whether it speaks ECN; and time, so
- * that it hardly ever goes back.
+ * The time stamp: 16 bits of the client's segment size as it is; whether it speaks ECN; and time,
+ * so that it hardly ever goes back.
  */
 #ifndef STILE_BPF_PROOF_H
 #define STILE_BPF_PROOF_H

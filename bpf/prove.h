@@ -192,7 +192,7 @@ static __always_inline void prove_add(struct prove_work *work, __u32 word)
 	work->n_words = at + 1;
 }
 
-/* As the stack itself lays them out. None that was not asked for, so none is longer than what came. */
+/* As the stack itself lays them out. Only what was asked for, so never longer than what came. */
 static __always_inline void prove_write_options(struct prove_work *work, __u32 mss, __u64 now)
 {
 	const struct proof *proof = &work->proof;

@@ -10,7 +10,7 @@
 #include "key.h"
 #include "parse.h"
 
-/* Of the network namespace of @ctx (of XDP or of tc), as if from port @sport; to be released. NULL: none. */
+/* In the namespace of @ctx (XDP's or tc's), as if from port @sport; to be released. NULL: none. */
 static __always_inline struct bpf_sock *socket_find_from(void *ctx, const struct pkt *pkt,
 							 __u16 sport)
 {

@@ -201,17 +201,19 @@ static __always_inline struct ruling judge_packet(struct xdp_md *ctx, struct pkt
 	return class.ruling;
 }
 
-/* Makes the frame the cookie that is due, or a packet to drop. These have no budget. */
+/* Makes the frame the cookie that is due, or a packet to drop. These have a budget of their own. */
 static __always_inline void challenge(struct xdp_md *ctx, const struct pkt *pkt,
 				      struct ruling *ruling)
 {
+	bool withheld = policy.cookies.limit && !answer_is_due(STILE_BUDGET_COOKIES);
+
 	if (!judge_may_answer(pkt)) {
 		ruling->verdict = STILE_VERDICT_DROP;
 		return;
 	}
-	if (prove_challenge(ctx, pkt)) {
+	if (withheld || prove_challenge(ctx, pkt)) {
 		ruling->verdict = STILE_VERDICT_DROP;
-		ruling->reply = STILE_REPLY_FAILED;
+		ruling->reply = withheld ? STILE_REPLY_WITHHELD : STILE_REPLY_FAILED;
 	}
 	account_reply(ruling->reply);
 }

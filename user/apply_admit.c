@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A link that is there is swapped, one that is new is pinned; the number of its interface tells
+ * whether it is still the right one.
+ */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The attachments at tc's ingress: one for each interface that has ours of XDP, where sources are
- * proven. For apply.c alone. They are made before the XDP program is swapped that sends cookies, and
- * taken away after the last one that could.
+ * proven. For apply.c alone. They are made before the XDP program is swapped that sends cookies,
+ * and taken away after the last one that could.
  */
 #ifndef STILE_APPLY_ADMIT_H
 #define STILE_APPLY_ADMIT_H

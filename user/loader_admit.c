@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Every map is the other object's but the policy, which has to be read-only data of its own. */
 #include <errno.h>
 #include <string.h>
 

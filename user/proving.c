@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is still waited for and what was done are sums of which a tenth fades with each step, so that
- * they stand for about a second. A handshake under way looks like one that comes to nothing for as
- * long as its packets take; so it takes more of them than were completed.
+ * What is still waited for and what was done are sums of which a tenth fades with each step, so
+ * that they stand for about a second. A handshake under way looks like one that comes to nothing
+ * for as long as its packets take; so it takes more of them than were completed.
  */
 #include "proving.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * prove_sources: auto: when the sources of a listener's clients have to be proven. At once when
- * handshakes come to nothing, or what forged sources fill is nearly full; no more when that has been
- * over for a while. Pure; a step is a tenth of a second, which is the caller's.
+ * handshakes come to nothing, or what forged sources fill is nearly full; no more when that has
+ * been over for a while. Pure; a step is a tenth of a second, which is the caller's.
  */
 #ifndef STILE_PROVING_H
 #define STILE_PROVING_H

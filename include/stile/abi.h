@@ -200,6 +200,7 @@ struct stile_policy {
 	__u32 queue_length, queue_backlog, queue_young;
 	__u32 handshake_sets; /* of stile_handshakes; 0: no limiter counts places */
 	struct stile_offer offer;
+	struct stile_budget cookies; /* cookies_per_second; limit 0: no bound */
 	struct stile_budget budget;
 	struct stile_interface interfaces[STILE_INTERFACES_MAX];
 	struct stile_limiter limiters[STILE_LIMITERS_MAX];
@@ -207,7 +208,7 @@ struct stile_policy {
 	struct stile_attachment attachments[STILE_ATTACHMENTS_MAX];
 };
 STILE_SIZE(struct stile_policy,
-	   72 + 16 + 88 + 24 + 8 + 8 + 8 + 24 + 16 * 24 + 64 * 120 + 256 * 104 + 1024 * 8);
+	   72 + 16 + 88 + 24 + 8 + 8 + 8 + 2 * 24 + 16 * 24 + 64 * 120 + 256 * 104 + 1024 * 8);
 
 /*
  * A set of buckets: one limiter's table is an array of these, and one set is two cache lines.
@@ -340,7 +341,10 @@ struct stile_replies {
 	__u64 count[_STILE_REPLY_MAX];
 };
 
-/* stile_budget (array of one): what all CPUs draw answers from. stile_shares: what each has. */
+/* The entries of stile_budget and stile_shares. */
+enum stile_budget_of { STILE_BUDGET_ANSWERS, STILE_BUDGET_COOKIES, _STILE_BUDGET_MAX };
+
+/* stile_budget (array): what all CPUs draw answers from. stile_shares: what each has. */
 struct stile_budget_state {
 	__u64 state; /* as of a token bucket, see bpf/bucket.h */
 	__u64 reserved[7];

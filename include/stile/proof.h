@@ -37,7 +37,7 @@ struct stile_proven {
 	__u64 challenged; /* SYNs that were answered with a cookie */
 	__u64 proven;	  /* segments that brought one back, and were judged */
 	__u64 failed;	  /* of those, the ones that the kernel made no connection of */
-	__u64 unprovable; /* SYNs judged unproven, as nothing here could take a connection of them */
+	__u64 unprovable; /* SYNs judged unproven, since nothing here could make use of a proof */
 	__u64 unproven;	  /* auto: SYNs that were let in while nothing had to be proven */
 };
 
