@@ -55,10 +55,11 @@ static __always_inline __u32 options_word(const struct options *options, __u32 a
 
 static __always_inline void options_take(struct options *options, __u32 kind, __u32 size, __u32 at)
 {
-	__u32 scale;
+	__u32 mss, scale;
 
 	if (kind == OPTION_MSS && size == OPTION_MSS_SIZE) {
-		options->mss = options_byte(options, at + 2) << 8 | options_byte(options, at + 3);
+		mss = options_byte(options, at + 2) << 8 | options_byte(options, at + 3);
+		options->mss = mss ? mss : options->mss;
 	} else if (kind == OPTION_WINDOW_SCALE && size == OPTION_WINDOW_SCALE_SIZE) {
 		scale = options_byte(options, at + 2);
 		options->window_scale = scale < OPTIONS_SCALE_MAX ? scale : OPTIONS_SCALE_MAX;
