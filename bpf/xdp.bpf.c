@@ -3,6 +3,7 @@
  * What happens at packet arrival: parse, classify, charge, reply, account. The order in which a
  * packet is looked at stands in classify.h, and in stile.8.
  */
+#include "accept.h"
 #include "account.h"
 #include "answer.h"
 #include "attempt.h"
