@@ -20,6 +20,15 @@ struct live_flooded {
 bool live_flood_begin(const struct live *live, struct live_background *ret_background);
 bool live_flood_end(struct live_background *background, struct live_flooded *ret_flooded);
 
+/* From these instead, in turn, to another port of the server's; ended in the same way. */
+struct live_forged {
+	uint32_t first;	  /* of the addresses, in host order */
+	uint32_t sources; /* a multiple of LIVE_FLOOD_GROUP */
+	uint16_t port;
+};
+bool live_forge_begin(const struct live *live, const struct live_forged *forged,
+		      struct live_background *ret_background);
+
 /* kernel.c: programs and maps, by their ids. */
 struct live_object {
 	uint32_t id;

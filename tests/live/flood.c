@@ -58,14 +58,14 @@ static uint16_t checksum(const struct syn *syn)
 	return htons((uint16_t)~sum);
 }
 
-static struct syn make_syn(uint32_t source, uint32_t number)
+static struct syn make_syn(const struct live_forged *forged, uint32_t source, uint32_t number)
 {
 	struct syn syn = {
 		.ip = { .version = 4, .ihl = 5, .ttl = 64, .protocol = IPPROTO_TCP },
-		.tcp = { .doff = 5, .syn = 1, .dest = htons(PORT_FLOOD) },
+		.tcp = { .doff = 5, .syn = 1, .dest = htons(forged->port) },
 	};
 
-	syn.ip.saddr = htonl(FIRST_SOURCE + source);
+	syn.ip.saddr = htonl(forged->first + source);
 	(void)inet_pton(AF_INET, SERVER_IPV4, &syn.ip.daddr); /* it is an address */
 	syn.ip.tot_len = htons(sizeof(syn));
 	syn.tcp.source = htons((uint16_t)(1024 + number));
@@ -75,8 +75,14 @@ static struct syn make_syn(uint32_t source, uint32_t number)
 	return syn;
 }
 
+struct flood {
+	const struct live_forged *forged;
+	int fd;
+	struct live_flooded flooded;
+};
+
 /* One SYN of each source of a group. */
-static void send_group(int fd, uint32_t first, uint32_t number, struct live_flooded *flooded)
+static void send_group(struct flood *flood, uint32_t first, uint32_t number)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET };
 	struct mmsghdr messages[LIVE_FLOOD_GROUP] = {};
@@ -86,7 +92,7 @@ static void send_group(int fd, uint32_t first, uint32_t number, struct live_floo
 
 	(void)inet_pton(AF_INET, SERVER_IPV4, &to.sin_addr); /* as above */
 	for (uint32_t i = 0; i < LIVE_FLOOD_GROUP; i++) {
-		syns[i] = make_syn(first + i, number);
+		syns[i] = make_syn(flood->forged, first + i, number);
 		parts[i] = (struct iovec){ &syns[i], sizeof(syns[i]) };
 		messages[i].msg_hdr = (struct msghdr){
 			.msg_name = &to,
@@ -95,59 +101,80 @@ static void send_group(int fd, uint32_t first, uint32_t number, struct live_floo
 			.msg_iovlen = 1,
 		};
 	}
-	n = sendmmsg(fd, messages, LIVE_FLOOD_GROUP, 0);
-	flooded->syns += n > 0 ? (uint64_t)n : 0;
+	n = sendmmsg(flood->fd, messages, LIVE_FLOOD_GROUP, 0);
+	flood->flooded.syns += n > 0 ? (uint64_t)n : 0;
 }
 
 /*
  * Ends between two groups, so that every source has sent all its SYNs. Where all have, the last
  * group goes on: one that came back later may have had to make room, and begin anew.
  */
-static void run_flood(int fd, struct live_flooded *flooded)
+static void run_flood(struct flood *flood)
 {
 	uint32_t first = 0;
 
 	while (!stop) {
 		for (uint32_t number = 0; number < LIVE_FLOOD_SYNS; number++)
-			send_group(fd, first, number, flooded);
-		flooded->sources = first + LIVE_FLOOD_GROUP;
-		if (flooded->sources < FORGED_MAX)
+			send_group(flood, first, number);
+		flood->flooded.sources = first + LIVE_FLOOD_GROUP;
+		if (flood->flooded.sources < FORGED_MAX)
 			first += LIVE_FLOOD_GROUP;
 	}
 }
 
-__attribute__((noreturn)) static void flood_child(int netns, int out)
+/* All sources in turn, again and again. */
+static void run_turns(struct flood *flood)
 {
-	struct live_flooded flooded = {};
-	int fd;
+	flood->flooded.sources = flood->forged->sources;
+	for (uint32_t number = 0; !stop; number++) {
+		for (uint32_t first = 0; first < flood->forged->sources; first += LIVE_FLOOD_GROUP)
+			send_group(flood, first, number);
+	}
+}
+
+__attribute__((noreturn)) static void flood_child(int netns, const struct live_forged *forged,
+						  int out)
+{
+	struct flood flood = { .forged = forged };
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)signal(SIGTERM, on_stop);
 	(void)setpriority(PRIO_PROCESS, 0, BACKGROUND_NICE); /* only the test takes longer */
 	if (setns(netns, CLONE_NEWNET) < 0)
 		_exit(1);
-	fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW);
-	if (fd < 0)
+	flood.fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW);
+	if (flood.fd < 0)
 		_exit(1);
-	run_flood(fd, &flooded);
-	_exit(write(out, &flooded, sizeof(flooded)) != sizeof(flooded));
+	if (forged->sources)
+		run_turns(&flood);
+	else
+		run_flood(&flood);
+	_exit(write(out, &flood.flooded, sizeof(flood.flooded)) != sizeof(flood.flooded));
+}
+
+bool live_forge_begin(const struct live *live, const struct live_forged *forged,
+		      struct live_background *ret_background)
+{
+	int ends[2];
+	pid_t pid;
+
+	if (!CHECK("the flood gets a pipe", pipe(ends) == 0))
+		return false;
+	pid = fork();
+	if (pid == 0)
+		flood_child(live->netns[LIVE_CLIENT], forged, ends[1]);
+	close(ends[1]);
+	*ret_background = (struct live_background){ .pid = pid, .result = ends[0] };
+	return CHECK("the flood begins", pid > 0);
 }
 
 /* Answers to the sources go to the client's side, where they end. */
 bool live_flood_begin(const struct live *live, struct live_background *ret_background)
 {
-	int ends[2];
-	pid_t pid;
+	const struct live_forged forged = { .first = FIRST_SOURCE, .port = PORT_FLOOD };
 
 	live_shell(live, LIVE_SERVER, "ip route add 10.78.0.0/15 via " CLIENT_ONE);
-	if (!CHECK("the flood gets a pipe", pipe(ends) == 0))
-		return false;
-	pid = fork();
-	if (pid == 0)
-		flood_child(live->netns[LIVE_CLIENT], ends[1]);
-	close(ends[1]);
-	*ret_background = (struct live_background){ .pid = pid, .result = ends[0] };
-	return CHECK("the flood begins", pid > 0);
+	return live_forge_begin(live, &forged, ret_background);
 }
 
 bool live_flood_end(struct live_background *background, struct live_flooded *ret_flooded)
