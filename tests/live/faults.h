@@ -8,11 +8,12 @@
 #include <stdint.h>
 
 #include "live.h"
+#include "traffic/forged.h"
 
 #define PORT_FLOOD 8080 /* where nobody listens: the server's stack answers each SYN with a RST */
 
 /* flood.c: SYNs from forged sources to that port, in a process of its own. */
-#define LIVE_FLOOD_GROUP 32 /* sources at a time */
+#define LIVE_FLOOD_GROUP FORGED_GROUP
 #define LIVE_FLOOD_SYNS 150 /* of each source */
 struct live_flooded {
 	uint64_t sources, syns;
