@@ -6,6 +6,8 @@
 # without a flood ("idle"). Prints the requests served in a second, their median and 99th percentile
 # in ms, the failed in percent, and SYNs a second. Status 3: what it needs is not here, and on
 # standard output which.
+# proofs.sh wrk never|always: no flood; how many requests a second wrk gets, each over a connection of
+# its own, from one worker of nginx.
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -27,7 +29,7 @@ finish() {
 trap finish EXIT
 trap 'exit 1' INT TERM HUP
 
-# $1: what the listener does; a client may connect 200 times an hour.
+# $1: what the listener does; $2: how often a client may connect in an hour.
 start_stile() {
 	cat >"$PLAY_DIRECTORY/stile.yaml" <<-END
 		interfaces: {play-srv: {}}
@@ -61,6 +63,26 @@ field() {
 	echo "$value"
 }
 
+measure_wrk() {
+	command -v wrk >/dev/null || {
+		echo 'there is no wrk here'
+		exit 3
+	}
+	play_up
+	play_client sh -c 'echo 1024 65535 >/proc/sys/net/ipv4/ip_local_port_range'
+	play_start_nginx 'return 200 "over the stile\n";' ''
+	start_stile "prove_sources: $1" 10000000
+	play_client wrk -t 1 -c 16 -d ${SECONDS_LONG}s --timeout 2s -H 'Connection: close' \
+		http://10.77.0.1/ >"$PLAY_DIRECTORY/wrk"
+	awk -v s=$SECONDS_LONG '/ requests in / { n = $1 } /Socket errors|Non-2xx/ { bad = 1 }
+		END { if (!n || bad) exit 1; print 1000000 * s / n, n / s }' "$PLAY_DIRECTORY/wrk" ||
+		play_fail 'not all were served'
+}
+
+if [ "$variant" = wrk ]; then
+	measure_wrk "$2"
+	exit
+fi
 play_up
 play_server ip route add 10.77.0.0/16 via 10.77.0.2
 play_server sysctl -qw net.core.somaxconn=16

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Out of one raw socket and into another; frames are those of pkt.h, less their Ethernet header. */
 #include "segments.h"
 
 #include <arpa/inet.h>

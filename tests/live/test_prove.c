@@ -81,7 +81,8 @@ static struct output describe(const struct live *live, enum live_side side)
 {
 	return process_shell(
 		live->netns[side],
-		"ss -tionHO state established '( sport = :80 or dport = :80 )' | tr ' \\t' '\\n\\n' | "
+		"ss -tionHO state established '( sport = :80 or dport = :80 )' | "
+		"tr ' \\t' '\\n\\n' | "
 		"grep -E '^(ts|sack|ecn|ecnseen|fastopen|wscale:.*|(|adv|rcv)mss:.*|pmtu:.*|"
 		"cwnd:.*|bbr|cubic|reno)$' | sort | tr '\\n' ' '");
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Built in full, for nobody behind a raw socket makes the checksum of TCP. */
 #include "forged.h"
 
 #include <arpa/inet.h>
