@@ -147,7 +147,7 @@ static void add_rows(struct bench *bench, struct veth *veth, struct sample *samp
 		rows[i] = bench_add(bench, measure, &samples[i], "%s", receivers[i].name);
 		if (i >= 1)
 			rows[i]->beside[0] = rows[1];
-		if (i > 2)
+		if (receivers[i].config)
 			rows[i]->most_of[0] = BAR_COOKIES;
 	}
 }
