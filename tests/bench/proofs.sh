@@ -29,13 +29,16 @@ finish() {
 trap finish EXIT
 trap 'exit 1' INT TERM HUP
 
-# $1: what the listener does; $2: how often a client may connect in an hour.
+# $1: what the listener does; $2: how often a client may connect in an hour;
+# $3: how often all may in a second.
 start_stile() {
 	cat >"$PLAY_DIRECTORY/stile.yaml" <<-END
 		interfaces: {play-srv: {}}
 		replies_per_second: 10000000
-		rate_limiters: {client: {algorithm: token_bucket, limit: $2, window: 1h}}
-		listeners: {web: {ports: [80], rate_limiter_name: client, $1}}
+		rate_limiters:
+		  client: {algorithm: token_bucket, limit: $2, window: 1h}
+		  all: {keys: [], algorithm: token_bucket, limit: $3, window: 1s}
+		listeners: {web: {ports: [80], rate_limiter_name: [client, all], $1}}
 		metrics: {listen: none}
 	END
 	play_start_stile "$PLAY_DIRECTORY/stile.yaml"
@@ -71,7 +74,7 @@ measure_wrk() {
 	play_up
 	play_client sh -c 'echo 1024 65535 >/proc/sys/net/ipv4/ip_local_port_range'
 	play_start_nginx 'return 200 "over the stile\n";' ''
-	start_stile "prove_sources: $1" 10000000
+	start_stile "prove_sources: $1" 10000000 10000000
 	play_client wrk -t 1 -c 16 -d ${SECONDS_LONG}s --timeout 2s -H 'Connection: close' \
 		http://10.77.0.1/ >"$PLAY_DIRECTORY/wrk"
 	awk -v s=$SECONDS_LONG '/ requests in / { n = $1 } /Socket errors|Non-2xx/ { bad = 1 }
@@ -90,9 +93,9 @@ play_start_nginx 'return 200 "over the stile\n";' ''
 case $variant in
 idle | kernel) ;;
 synproxy) start_synproxy ;;
-never) start_stile 'prove_sources: never' 10 ;;
-busy) start_stile 'app_protocol: http, prove_sources: never' 10 ;;
-always) start_stile 'prove_sources: always' 200 ;;
+never) start_stile 'prove_sources: never' 200 100 ;;
+busy) start_stile 'app_protocol: http, prove_sources: never' 200 100 ;;
+always) start_stile 'prove_sources: always' 200 100 ;;
 *) play_fail "no variant '$variant'" ;;
 esac
 if [ "$variant" != idle ]; then
