@@ -31,7 +31,8 @@ BPFFLAGS := -target bpf -mcpu=v3 -O2 -g $(WARN) -MMD -MP -Iinclude \
 
 # Sources by folder. A unit test links what it needs of LIB: the kernel is reached through loader.c.
 LIB := $(filter-out user/main.c user/loader.c,$(wildcard user/*.c))
-BPF_OBJS := $(patsubst %.c,$(O)/%.o,$(wildcard bpf/*.bpf.c))
+ADMIT_OBJS := $(O)/bpf/maps.bpf.o $(O)/bpf/admit.bpf.o
+BPF_OBJS := $(filter-out $(O)/bpf/admit.bpf.o,$(patsubst %.c,$(O)/%.o,$(wildcard bpf/*.bpf.c)))
 KINDS := $(foreach kind,unit prog live,$(if $(wildcard tests/$(kind)/test_*.c),$(kind)))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*.c))
 TOOLS := $(patsubst tests/tools/%.c,$(O)/tools/%,$(wildcard tests/tools/*.c))
@@ -55,7 +56,7 @@ $(O)/$(1)/%.o: %.c
 	@mkdir -p $$(@D)
 	$$(call say,$(2))$(3) $$(HOST) $$(if $$(filter tests/%,$$<),-iquote bpf -iquote user -iquote tests) \
 		$(4) -c $$< -o $$@
-$(call objs,$(1),$(wildcard user/loader*.c tests/prog/*.c)): | $(O)/stile.skel.h
+$(call objs,$(1),$(wildcard user/loader*.c tests/prog/*.c)): | $(O)/stile.skel.h $(O)/admit.skel.h
 $(O)/$(1)/lib.a: $(call objs,$(1),$(LIB))
 $(O)/$(1)/tests.a: $(call objs,$(1),$(wildcard tests/*.c tests/traffic/*.c))
 $(O)/$(1)/bench.a: $(call objs,$(1),$(filter-out tests/bench/bench_% %.bpf.c,$(wildcard tests/bench/*.c)))
@@ -92,7 +93,8 @@ $(O)/tools/%: $(O)/plain/tests/tools/%.o $(call objs,plain,$(wildcard tests/traf
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $^ -lm -lpthread -o $@
 
-# The kernel's code: one object, one skeleton; and those of the benchmarks
+# The kernel's code: one object, one skeleton (admit's is another: it loads on newer kernels only);
+# and those of the benchmarks
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c
 	@mkdir -p $(@D)
 	$(call say,BPF)$(CLANG) $(BPFFLAGS) -c $< -o $@
@@ -100,6 +102,8 @@ $(O)/bench/%.bpf.o: tests/bench/%.bpf.c
 	@mkdir -p $(@D)
 	$(call say,BPF)$(CLANG) $(BPFFLAGS) -c $< -o $@
 $(O)/stile.bpf.o: $(BPF_OBJS)
+$(O)/admit.bpf.o: $(ADMIT_OBJS) # the maps first: libbpf 1.1 loses them otherwise
+$(O)/stile.bpf.o $(O)/admit.bpf.o:
 	$(call say,BPFLINK)$(BPFTOOL) gen object $@ $^
 $(O)/%.skel.h: $(O)/%.bpf.o
 	$(call say,SKEL)$(BPFTOOL) gen skeleton $< > $@
@@ -116,7 +120,7 @@ bench: all $(BENCHES) $(TOOLS)	## the measurements of docs/benchmarks.md; as roo
 SOURCES := $(wildcard include/stile/*.h $(foreach dir,bpf user tests tests/*,$(dir)/*.[ch]))
 $(O)/lint/bpf/%.ok $(O)/lint/%.bpf.ok: FLAGS = $(BPFFLAGS)
 $(O)/lint/%.ok: FLAGS = $(HOST) -iquote bpf -iquote user -iquote tests
-$(O)/lint/%.ok: %.c $(filter %.h,$(SOURCES)) .clang-tidy | $(O)/stile.skel.h $(BENCH_SKELS)
+$(O)/lint/%.ok: %.c $(filter %.h,$(SOURCES)) .clang-tidy | $(O)/stile.skel.h $(O)/admit.skel.h $(BENCH_SKELS)
 	@mkdir -p $(@D)
 	$(call say,TIDY)clang-tidy --quiet $< -- $(filter-out -M%,$(FLAGS)) 2>$@.log || { cat $@.log; exit 1; }
 	@touch $@

@@ -94,6 +94,16 @@ __attribute__((noinline)) int accept_sheds(struct xdp_md *ctx, const struct pkt 
 	return !queue_has_room(&queue, weight);
 }
 
+/* Whether the kernel itself would find no room for one more connection. */
+__attribute__((noinline)) int accept_is_full(struct xdp_md *ctx, const struct pkt *pkt)
+{
+	struct queue_state queue;
+
+	if (!policy.queue_backlog || !pkt || !accept_read(ctx, pkt, &queue))
+		return false;
+	return queue.length > queue.backlog;
+}
+
 /* The ruling on a SYN that is shed; no limiter is charged for it. */
 static __always_inline struct ruling accept_refusal(const struct pkt *pkt)
 {

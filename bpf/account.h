@@ -26,11 +26,12 @@ static __always_inline void account_decision(__u32 attachment, __u64 decision)
 		decisions->count[decision]++;
 }
 
-static __always_inline void account_reply(__u32 reply)
+static __always_inline void account_reply(__u64 reply)
 {
 	__u32 zero = 0;
 	struct stile_replies *replies = bpf_map_lookup_elem(&stile_replies, &zero);
 
+	opaque(reply); /* verifier: as above */
 	if (replies && reply < _STILE_REPLY_MAX)
 		replies->count[reply]++;
 }

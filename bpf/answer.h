@@ -12,9 +12,11 @@
 
 #define ANSWER_TRIES 8 /* races that a draw may lose before its packet is not answered */
 
-static __always_inline __u32 answer_draw(struct stile_budget_state *bucket)
+static __always_inline __u32 answer_draw(struct stile_budget_state *bucket, __u32 of)
 {
-	const struct stile_budget *budget = (const struct stile_budget *)&policy.budget;
+	const struct stile_budget *budget = (const struct stile_budget *)(of == STILE_BUDGET_COOKIES
+										  ? &policy.cookies
+										  : &policy.budget);
 	__u64 now = bpf_jiffies64() * policy.tick + policy.tick_base, state, next;
 	__u32 try, n;
 
@@ -27,18 +29,18 @@ static __always_inline __u32 answer_draw(struct stile_budget_state *bucket)
 	return 0;
 }
 
-/* Whether one more answer may be sent. A global function: few packets are answered. */
-__attribute__((noinline)) int answer_is_due(void)
+/* Whether one more may be sent of that budget. A global function: few packets are answered. */
+__attribute__((noinline)) int answer_is_due(__u32 of)
 {
 	struct stile_budget_state *bucket;
-	__u32 zero = 0, *share;
+	__u32 *share;
 
-	bucket = bpf_map_lookup_elem(&stile_budget, &zero);
-	share = bpf_map_lookup_elem(&stile_shares, &zero);
+	bucket = bpf_map_lookup_elem(&stile_budget, &of);
+	share = bpf_map_lookup_elem(&stile_shares, &of);
 	if (!bucket || !share)
 		return false;
 	if (*share == 0)
-		*share = answer_draw(bucket);
+		*share = answer_draw(bucket, of);
 	if (*share == 0)
 		return false;
 	*share -= 1;
@@ -71,7 +73,8 @@ static __always_inline int answer_make(struct xdp_md *ctx, const struct pkt *pkt
 
 	if (policy.has_datagrams && ruling->reply == STILE_REPLY_BUSY)
 		return answer_busy(ctx, pkt);
-	if (policy.converses && pkt->protocol == STILE_PROTOCOL_TCP)
+	/* Who has proven to be there has a connection, which is past the point to be spoken to. */
+	if (policy.converses && pkt->protocol == STILE_PROTOCOL_TCP && !(pkt->flags & FLAG_ACK))
 		listener = busy_speaks(pkt, ruling->refused);
 	if (listener == 0 && policy.reset_text && ruling->reply == STILE_REPLY_RESET)
 		return answer_told(ctx, pkt, wait_ms(pkt));
@@ -84,7 +87,7 @@ static __always_inline int answer_make(struct xdp_md *ctx, const struct pkt *pkt
 /* Makes the frame its answer, or a packet to drop where there is none to be sent. */
 static __always_inline void answer(struct xdp_md *ctx, const struct pkt *pkt, struct ruling *ruling)
 {
-	bool withheld = !answer_is_due();
+	bool withheld = !answer_is_due(STILE_BUDGET_ANSWERS);
 
 	if (withheld || answer_make(ctx, pkt, ruling)) {
 		ruling->verdict = STILE_VERDICT_DROP;

@@ -282,6 +282,18 @@ static __always_inline struct ruling charge_event_alone(const struct pkt *pkt, _
 	return judge_pass(charge_reason(answer));
 }
 
+/* Clients over a limit that can be told so are; all others prove first that they are there. */
+static __always_inline struct ruling charge_unproven(const struct pkt *pkt,
+						     const struct charge *charge, bool admitted)
+{
+	const struct ruling challenge = { STILE_VERDICT_REPLY, STILE_REASON_CHALLENGED,
+					  STILE_REPLY_CHALLENGE, 0 };
+
+	if (admitted || watchdog_counts() || !refuse_speaks_tcp(charge->refused))
+		return challenge;
+	return charge_refusal(pkt, charge->refused, charge->refusal);
+}
+
 static __always_inline struct ruling charge_event_several(struct xdp_md *ctx, const struct pkt *pkt,
 							  const struct pkt_class *class, __u64 hash)
 {
@@ -293,9 +305,11 @@ static __always_inline struct ruling charge_event_several(struct xdp_md *ctx, co
 	charge.attachments[0] = class->edge;
 	for (i = 0; i < STILE_JUDGES_MAX; i++)
 		charge.attachments[i + 1] = classify_judge(class->judges, i);
-	if (places && !place_begin(pkt, &charge))
+	if (places && !class->unproven && !place_begin(pkt, &charge))
 		return judge_pass(STILE_REASON_REPEATED);
 	admitted = charge_peek(&charge);
+	if (policy.proves && class->unproven)
+		return charge_unproven(pkt, &charge, admitted);
 	if (admitted && classify_has_queue(class->listener) &&
 	    accept_sheds(ctx, pkt, class->listener))
 		return accept_refusal(pkt);
@@ -318,7 +332,7 @@ static __always_inline struct ruling charge_event_several(struct xdp_md *ctx, co
 static __always_inline struct ruling charge_event(struct xdp_md *ctx, const struct pkt *pkt,
 						  const struct pkt_class *class, __u64 hash)
 {
-	if (class->edge == 0 && classify_judge(class->judges, 1) == 0 &&
+	if (!class->unproven && class->edge == 0 && classify_judge(class->judges, 1) == 0 &&
 	    !classify_has_queue(class->listener) && !classify_has_places(class->listener))
 		return charge_event_alone(pkt, classify_judge(class->judges, 0), hash);
 	return charge_event_several(ctx, pkt, class, hash);

@@ -16,6 +16,7 @@ struct pkt_class {
 	struct ruling ruling; /* where settled */
 	bool settled;	      /* no limiter has to be asked */
 	bool exempt;	      /* settled, and the listener's limiters note it */
+	bool unproven;	      /* nothing is charged: the source has to prove itself first */
 	__u16 edge;	      /* attachment slot of the interface's limiter, or 0 */
 	__u16 listener;	      /* slot, where not settled before it was known */
 	__u64 judges;	      /* attachment slots as one word; see classify_judge() */
@@ -167,6 +168,22 @@ static __always_inline bool classify_judges(const struct pkt *pkt, __u32 slot,
 	return true;
 }
 
+/* Steps 5 and 6 of classify(), at the listener that @class says. */
+static __always_inline void
+classify_client(const struct pkt *pkt, const struct stile_control *control, struct pkt_class *class)
+{
+	__u32 slot = class->listener;
+
+	class->settled = false;
+	class->exempt = control->trusted && classify_trusted(&pkt->source);
+	if (!classify_judges(pkt, slot, class))
+		class->exempt = true;
+	if (class->exempt)
+		return classify_settle(class, judge_pass(STILE_REASON_EXEMPT)); /* 5 */
+	if (class->edge == 0 && class->judges == 0 && !classify_has_queue(slot))
+		classify_settle(class, judge_pass(STILE_REASON_UNLIMITED)); /* 6 */
+}
+
 /*
  * First match wins (1 is parse):
  *   2. the source is blocked                      drop, blocked
@@ -194,13 +211,7 @@ static __always_inline void classify(const struct pkt *pkt, const struct stile_c
 		if (!judge_opens_connection(pkt->flags))
 			return classify_settle(class, judge_pass(STILE_REASON_ESTABLISHED));
 	}
-	class->exempt = control->trusted && classify_trusted(&pkt->source);
-	if (!classify_judges(pkt, slot, class))
-		class->exempt = true;
-	if (class->exempt)
-		return classify_settle(class, judge_pass(STILE_REASON_EXEMPT)); /* 5 */
-	if (class->edge == 0 && class->judges == 0 && !classify_has_queue(slot))
-		classify_settle(class, judge_pass(STILE_REASON_UNLIMITED)); /* 6 */
+	classify_client(pkt, control, class);
 }
 
 #endif /* STILE_BPF_CLASSIFY_H */

@@ -29,7 +29,8 @@
 _Static_assert(STILE_ANSWER_BYTES + STILE_ANSWER_MATCH + 2 < 1 << COOKIE_CHOICE_SHIFT,
 	       "how much a client has may not look like another choice");
 
-static __always_inline __u32 cookie_base(const __u64 key[2], const struct pkt *pkt, __u32 slot)
+/* Of who talks to whom, and when. */
+static __always_inline __u64 cookie_hash(const __u64 key[2], const struct pkt *pkt, __u32 slot)
 {
 	__u64 ports = (__u64)pkt->sport << 48 | (__u64)pkt->dport << 32 | slot;
 	struct siphash hash = siphash_begin(key);
@@ -47,7 +48,20 @@ static __always_inline __u32 cookie_base(const __u64 key[2], const struct pkt *p
 	}
 	siphash_word_twice(&hash, ports);
 	siphash_word_twice(&hash, pkt->ipv4 ? 16ULL << 56 : 40ULL << 56);
-	return slot << COOKIE_ODD_SHIFT | (siphash_finish_four(&hash) & COOKIE_HASH_MASK);
+	return siphash_finish_four(&hash);
+}
+
+/* The slot that @sent, a number which cookie_make() may have made, says that it was made in. */
+static __always_inline __u32 cookie_slot(__u32 sent, __u64 now)
+{
+	__u32 slot = now >> COOKIE_SLOT_SHIFT;
+
+	return slot - ((slot ^ sent >> COOKIE_ODD_SHIFT) & 1);
+}
+
+static __always_inline __u32 cookie_base(const __u64 key[2], const struct pkt *pkt, __u32 slot)
+{
+	return slot << COOKIE_ODD_SHIFT | (cookie_hash(key, pkt, slot) & COOKIE_HASH_MASK);
 }
 
 /* The number of the SYN that answers @pkt at @now, ns of CLOCK_MONOTONIC. */
@@ -63,10 +77,9 @@ static __always_inline __u32 cookie_make(const __u64 key[2], const struct pkt *p
  */
 static __always_inline __u32 cookie_distance(const __u64 key[2], const struct pkt *pkt, __u64 now)
 {
-	__u32 sent = pkt->acknowledgment - 1, slot = now >> COOKIE_SLOT_SHIFT;
+	__u32 sent = pkt->acknowledgment - 1;
 
-	slot -= (slot ^ sent >> COOKIE_ODD_SHIFT) & 1;
-	return sent - cookie_base(key, pkt, slot);
+	return sent - cookie_base(key, pkt, cookie_slot(sent, now));
 }
 
 #endif /* STILE_BPF_COOKIE_H */

@@ -35,6 +35,8 @@ datagrams_map stile_datagrams SEC(".maps");
 work_map stile_work SEC(".maps");
 answers_map stile_answers SEC(".maps");
 refusals_map stile_refusals SEC(".maps");
+struct proofs_map stile_proofs SEC(".maps");
+proven_map stile_proven SEC(".maps");
 scratch_map stile_scratch SEC(".maps");
 struct flows_map stile_flows SEC(".maps");
 levels_map stile_levels SEC(".maps");

@@ -71,6 +71,15 @@ struct handshakes_map {
 	__type(value, struct stile_handshake_set);
 };
 
+/* The daemon writes by memory whose sources have to be proven. */
+struct proofs_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, STILE_LISTENERS_MAX);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct stile_proof);
+};
+
 /* What XDP asks of the daemon: struct stile_eviction. */
 struct evictions_map {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -134,7 +143,8 @@ struct scratch {
 	__u32 edge, listener, choice;
 	__u32 has;    /* bytes that the client has of our stream */
 	__u32 window; /* bytes that it has room for */
-	__u8 bytes[SCRATCH_BYTES + STILE_ANSWER_CHUNK]; /* read and written by chunks */
+	/* Read and written by chunks. */
+	__u8 bytes[SCRATCH_BYTES + STILE_ANSWER_CHUNK] __attribute__((aligned(8)));
 };
 
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_ports, 1) ports_map;
@@ -148,14 +158,15 @@ typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_decisions,
 typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_table_stats,
 		  STILE_LIMITERS_MAX) tables_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_replies, 1) replies_map;
-typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_budget_state, 1) budget_map;
-typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, __u32, 1) shares_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_budget_state, _STILE_BUDGET_MAX) budget_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, __u32, _STILE_BUDGET_MAX) shares_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_level, STILE_LISTENERS_MAX) levels_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_datagram, 1) datagrams_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_datagram_work, 1) work_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, struct stile_answer, 1) answers_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_ARRAY, __u64, STILE_LISTENERS_MAX) refusals_map;
 typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct scratch, 1) scratch_map;
+typedef MAP_ARRAY(BPF_MAP_TYPE_PERCPU_ARRAY, struct stile_proven, STILE_LISTENERS_MAX) proven_map;
 typedef MAP_TRIE(struct stile_source_key, struct stile_source) sources_map;
 typedef MAP_TRIE(struct stile_prefix, struct stile_listed) list_map;
 
@@ -183,6 +194,8 @@ extern datagrams_map stile_datagrams SEC(".maps");
 extern work_map stile_work SEC(".maps");
 extern answers_map stile_answers SEC(".maps");
 extern refusals_map stile_refusals SEC(".maps");
+extern struct proofs_map stile_proofs SEC(".maps");
+extern proven_map stile_proven SEC(".maps");
 extern scratch_map stile_scratch SEC(".maps");
 extern struct flows_map stile_flows SEC(".maps");
 extern levels_map stile_levels SEC(".maps");

@@ -23,6 +23,12 @@ __attribute__((noinline)) int refuse_speaks(const struct pkt *pkt, __u32 attachm
 	       policy.limiters[slot].action == STILE_ACTION_REJECT;
 }
 
+/* Whether the client of a SYN that it refused is told so in its language. */
+static __always_inline bool refuse_speaks_tcp(__u32 attachment)
+{
+	return policy.converses && refuse_at(attachment)->answer;
+}
+
 /* The limiter of @attachment, which has @action, refused it. */
 static __always_inline struct ruling refuse(const struct pkt *pkt, __u32 attachment, __u8 action,
 					    enum stile_reason reason)

@@ -112,20 +112,22 @@ static __always_inline void reply_text(struct reply_text *text, __u32 wait)
 	text->length = 13 + digits;
 }
 
-/* RFC 9293, 3.10.7.1: what a closed port answers to a segment without ACK. */
+/* RFC 9293, 3.10.7.1: what a closed port answers to a segment, without ACK and with it. */
 static __always_inline void reply_tcp_reset(struct tcphdr *tcp, const struct pkt *pkt,
 					    const struct reply_text *text)
 {
+	const bool opens = !(pkt->flags & FLAG_ACK);
 	__u32 length = pkt->payload + 1; /* the SYN takes one */
 	__u64 sum;
 
 	*tcp = (struct tcphdr){
 		.source = swap16(pkt->dport),
 		.dest = swap16(pkt->sport),
-		.ack_seq = swap32(pkt->sequence + length),
+		.seq = opens ? 0 : swap32(pkt->acknowledgment),
+		.ack_seq = opens ? swap32(pkt->sequence + length) : 0,
 		.doff = sizeof(*tcp) / 4,
 		.rst = 1,
-		.ack = 1,
+		.ack = opens,
 	};
 	sum = checksum_pseudo(&pkt->destination, &pkt->source, pkt->ipv4,
 			      sizeof(*tcp) + (text ? text->length : 0), IPPROTO_TCP);

@@ -10,8 +10,8 @@
 #include "key.h"
 #include "parse.h"
 
-/* Of the interface's network namespace, as if from port @sport; to be released. NULL: none. */
-static __always_inline struct bpf_sock *socket_find_from(struct xdp_md *ctx, const struct pkt *pkt,
+/* In the namespace of @ctx (XDP's or tc's), as if from port @sport; to be released. NULL: none. */
+static __always_inline struct bpf_sock *socket_find_from(void *ctx, const struct pkt *pkt,
 							 __u16 sport)
 {
 	struct bpf_sock_tuple tuple = {};
@@ -34,7 +34,7 @@ static __always_inline struct bpf_sock *socket_find_from(struct xdp_md *ctx, con
 }
 
 /* The same, as if from its own port. */
-static __always_inline struct bpf_sock *socket_find(struct xdp_md *ctx, const struct pkt *pkt)
+static __always_inline struct bpf_sock *socket_find(void *ctx, const struct pkt *pkt)
 {
 	return socket_find_from(ctx, pkt, pkt->sport);
 }

@@ -3,6 +3,7 @@
  * What happens at packet arrival: parse, classify, charge, reply, account. The order in which a
  * packet is looked at stands in classify.h, and in stile.8.
  */
+#include "accept.h"
 #include "account.h"
 #include "answer.h"
 #include "attempt.h"
@@ -11,6 +12,7 @@
 #include "classify.h"
 #include "maps.h"
 #include "parse.h"
+#include "prove.h"
 #include "session.h"
 #include "watchdog.h"
 
@@ -92,9 +94,57 @@ static __always_inline struct ruling judge_event(struct xdp_md *ctx, const struc
 		return judge_pass(STILE_REASON_REPEATED);
 	}
 	ruling = charge_event(ctx, pkt, class, hash);
-	if (ruling.verdict == STILE_VERDICT_PASS)
+	if (ruling.verdict == STILE_VERDICT_PASS) {
 		attempt_remember(hash, place);
+		prove_note_admitted(pkt, class->listener);
+	}
 	return ruling;
+}
+
+/*
+ * What has to do with proofs of sources: true where @ret_ruling is the ruling. What brings a cookie
+ * back is judged as its SYN would have been; while that is not there, limiters are asked at most.
+ */
+static __always_inline bool judge_proof(struct xdp_md *ctx, const struct pkt *pkt,
+					const struct stile_control *control,
+					struct pkt_class *class, struct ruling *ret_ruling)
+{
+	const bool opens = judge_opens_connection(pkt->flags);
+	int kind, target;
+
+	if (opens ? !prove_is_on(class->listener) : !prove_is_possible(class->listener))
+		return false;
+	kind = opens ? PROVE_ASKED : prove_kind(pkt);
+	if (kind == PROVE_FOREIGN)
+		return false;
+	target = prove_target(ctx, pkt);
+	if (kind == PROVE_ASKED && target == PROVE_KNOWN) {
+		*ret_ruling = judge_pass(STILE_REASON_REPEATED);
+		return true;
+	}
+	if (target != PROVE_LISTENS) {
+		if (kind == PROVE_ASKED)
+			prove_count(class->listener, PROVE_COUNT_UNPROVABLE);
+		return false;
+	}
+	switch (kind) {
+	case PROVE_ASKED:
+		class->unproven = policy.converses && !class->settled;
+		*ret_ruling = (struct ruling){ STILE_VERDICT_REPLY, STILE_REASON_CHALLENGED,
+					       STILE_REPLY_CHALLENGE, 0 };
+		return !class->unproven;
+	case PROVE_EARLY:
+		*ret_ruling = judge_drop(STILE_REASON_UNPROVEN);
+		return true;
+	default:
+		if (accept_is_full(ctx, pkt)) { /* as the kernel: the client sends it again */
+			*ret_ruling = judge_drop(STILE_REASON_ACCEPT_QUEUE);
+			return true;
+		}
+		prove_count(class->listener, PROVE_COUNT_PROVEN);
+		classify_client(pkt, control, class);
+		return false;
+	}
 }
 
 /* A segment to @listener that may be one of a conversation with a client that was refused. */
@@ -122,6 +172,7 @@ static __always_inline struct ruling judge_packet(struct xdp_md *ctx, struct pkt
 {
 	struct stile_control *control;
 	struct pkt_class class = {};
+	struct ruling ruling;
 	__u32 key = 0;
 	int unread;
 
@@ -136,6 +187,10 @@ static __always_inline struct ruling judge_packet(struct xdp_md *ctx, struct pkt
 	if (unread != PARSE_OK)
 		return judge_unread(unread);
 	classify(pkt, control, &class);
+	if (policy.proves && class.listener && pkt->protocol == STILE_PROTOCOL_TCP &&
+	    class.ruling.verdict == STILE_VERDICT_PASS &&
+	    judge_proof(ctx, pkt, control, &class, &ruling))
+		return ruling;
 	if (!class.settled)
 		return judge_event(ctx, pkt, &class);
 	key = class.listener;
@@ -147,6 +202,23 @@ static __always_inline struct ruling judge_packet(struct xdp_md *ctx, struct pkt
 	return class.ruling;
 }
 
+/* Makes the frame the cookie that is due, or a packet to drop. These have a budget of their own. */
+static __always_inline void challenge(struct xdp_md *ctx, const struct pkt *pkt,
+				      struct ruling *ruling)
+{
+	bool withheld = policy.cookies.limit && !answer_is_due(STILE_BUDGET_COOKIES);
+
+	if (!judge_may_answer(pkt)) {
+		ruling->verdict = STILE_VERDICT_DROP;
+		return;
+	}
+	if (withheld || prove_challenge(ctx, pkt)) {
+		ruling->verdict = STILE_VERDICT_DROP;
+		ruling->reply = withheld ? STILE_REPLY_WITHHELD : STILE_REPLY_FAILED;
+	}
+	account_reply(ruling->reply);
+}
+
 SEC("xdp")
 int stile_xdp(struct xdp_md *ctx)
 {
@@ -154,7 +226,9 @@ int stile_xdp(struct xdp_md *ctx)
 	struct ruling ruling;
 
 	ruling = judge_packet(ctx, &pkt);
-	if (ruling.verdict == STILE_VERDICT_REPLY && ruling.reason != STILE_REASON_BUSY)
+	if (ruling.verdict == STILE_VERDICT_REPLY && ruling.reason == STILE_REASON_CHALLENGED)
+		challenge(ctx, &pkt, &ruling);
+	else if (ruling.verdict == STILE_VERDICT_REPLY && ruling.reason != STILE_REASON_BUSY)
 		answer(ctx, &pkt, &ruling);
 	account_packet(pkt.interface, &ruling);
 	if (ruling.verdict == STILE_VERDICT_REPLY)

@@ -54,9 +54,8 @@ of_sources() {
 	reasons
 	sed -n 's/^\t{ "\([a-z]*\)", cmd_.*/COMMANDS \1/p' user/main.c
 	grep -o -- '--[a-z][a-z-]*' user/main.c | sed 's/^--/option --/'
-	grep -o '"stile_[a-z_]*"' user/metrics.c | sed 's/"//g; s/^/METRICS /'
+	grep -o '"stile_[a-z_]*"' user/metrics*.c | sed 's/.*"\(.*\)"/\1/; s/^/METRICS /'
 	keys '[a-z_]*read_[a-z0-9_]*' | sed 's/^/KEYS /'
-	keys NULL | sed 's/^/NOT SUPPORTED YET /'
 }
 
 of_pages() {
@@ -65,7 +64,6 @@ of_pages() {
 	grep -o 'Fl -[a-z][a-z-]*' docs/stile.8 | sed 's/^Fl -/option --/'
 	items stile.8 Cm METRICS
 	items stile.yaml.5 Ic KEYS
-	items stile.yaml.5 Ic 'NOT SUPPORTED YET'
 }
 
 # Words that a value can be.

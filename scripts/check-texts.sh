@@ -16,6 +16,7 @@ files=$(find user -name 'config*.c' -o -name 'policy*.c' -o -name 'review*.c' -o
 # kernel without types.
 unprovoked='out of memory
 accept_queue_limit of '\''%s'\'' has no effect: this kernel does not tell where accept queues are (BTF)
+prove_sources of '\''%s'\'' has no effect: %s
 something else
 found no YAML here: %s%s%s
 no reason given

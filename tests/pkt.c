@@ -308,7 +308,8 @@ static void put_tcp(struct writer *writer)
 	put16(writer, spec->answer || spec->window || spec->no_window ? spec->window : 64240);
 	put32(writer, 0);
 	for (int i = 0; i < spec->tcp_options; i++)
-		put8(writer, 1); /* no operation (RFC 9293, 3.2) */
+		put8(writer, spec->tcp_option_bytes ? spec->tcp_option_bytes[i]
+						    : 1); /* no operation (RFC 9293, 3.2) */
 	if (spec->mss)
 		put32(writer, 2U << 24 | 4 << 16 | spec->mss);
 	put_payload(writer);

@@ -66,14 +66,15 @@ struct pkt_spec {
 	uint8_t protocol;      /* IPPROTO_... [TCP] */
 	uint16_t flags;	       /* TCP [PKT_SYN] */
 	uint32_t sequence, acknowledgment;
-	uint8_t tcp_options; /* bytes, in fours */
-	uint16_t window;     /* [64240; of an answer 0] */
-	bool no_window;	     /* 0 */
-	uint16_t mss;	     /* an option behind the others; 0: none */
-	bool short_header;   /* the TCP header says that it has four bytes */
-	uint16_t payload;    /* bytes behind the TCP or UDP header */
-	uint8_t vlans;	     /* tags: 1 is 802.1Q, 2 is 802.1ad around it, 3 one more */
-	uint8_t ip_options;  /* bytes of IPv4 options, in fours, to 40 */
+	uint8_t tcp_options;		 /* bytes, in fours */
+	const uint8_t *tcp_option_bytes; /* what they are [no operations] */
+	uint16_t window;		 /* [64240; of an answer 0] */
+	bool no_window;			 /* 0 */
+	uint16_t mss;			 /* an option behind the others; 0: none */
+	bool short_header;		 /* the TCP header says that it has four bytes */
+	uint16_t payload;		 /* bytes behind the TCP or UDP header */
+	uint8_t vlans;			 /* tags: 1 is 802.1Q, 2 is 802.1ad around it, 3 one more */
+	uint8_t ip_options;		 /* bytes of IPv4 options, in fours, to 40 */
 	enum pkt_extension extensions[PKT_EXTENSIONS_MAX];
 	uint16_t fragment; /* its offset, in eights: no TCP or UDP header, .payload bytes instead */
 	bool more;	   /* more fragments follow */

@@ -7,15 +7,15 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
 
 #include <bpf/bpf.h>
 
 #include "apply.h"
+#include "apply_admit.h"
 #include "apply_cgroup.h"
 #include "apply_interfaces.h"
 #include "apply_links.h"
+#include "apply_machine.h"
 #include "apply_previous.h"
 #include "apply_recount.h"
 #include "apply_recover.h"
@@ -83,59 +83,17 @@ static int report_load(const struct apply *apply, const char *what, int error)
 	return error;
 }
 
-static uint64_t random_word(void *context)
-{
-	uint64_t word = 0;
-
-	(void)context; /* the kernel's own source needs none */
-	while (getrandom(&word, sizeof(word), 0) != sizeof(word))
-		continue; /* a signal, before the source was ready */
-	return word;
-}
-
-/* It takes tens of milliseconds, and holds until the next boot. */
-static void find_queue(const struct apply *apply, struct policy_machine *machine)
-{
-	const struct stile_policy *previous = &apply->previous.policy;
-	bool wanted = false;
-
-	for (size_t i = 0; i < apply->config.n_listeners; i++)
-		wanted = wanted || apply->config.listeners[i].queue.limit;
-	if (apply->previous.found && previous->queue_backlog) {
-		machine->queue_length = previous->queue_length;
-		machine->queue_backlog = previous->queue_backlog;
-		machine->queue_young = previous->queue_young;
-	} else if (wanted) {
-		/* What it could not find stays 0, and is warned of by the policy. */
-		(void)loader_find_queue(machine);
-	}
-}
-
-static int find_latest(uint64_t generation, void *context)
-{
-	uint64_t *latest = context;
-
-	*latest = generation > *latest ? generation : *latest;
-	return 0;
-}
-
 static int compile(struct apply *apply)
 {
 	const struct apply_previous *previous = &apply->previous;
-	struct policy_machine machine = { .random = random_word };
-	struct timespec since;
+	const struct stile_policy *before = previous->found ? &previous->policy : NULL;
+	struct policy_machine machine;
 	int error;
 
-	error = loader_measure_clock(&machine.tick, &machine.tick_base);
+	error = apply_machine_ask(apply->pins, &apply->config, before, &machine);
 	if (error)
 		return report_load(apply, "measure the clock", error);
-	(void)clock_gettime(CLOCK_BOOTTIME, &since); /* cannot fail: the clock exists */
-	find_queue(apply, &machine);
-	(void)pins_each_generation(apply->pins, find_latest, &machine.generation);
-	machine.handshake = apply_handshake_life();
-	machine.since = (uint64_t)since.tv_sec * 1000000000 + (uint64_t)since.tv_nsec;
-	return policy_compile(&apply->config, previous->found ? &previous->policy : NULL, &machine,
-			      apply->diag, &apply->policy);
+	return policy_compile(&apply->config, before, &machine, apply->diag, &apply->policy);
 }
 
 /* Everything of the next generation, loaded and filled, and not yet in the path of packets. */
@@ -215,6 +173,14 @@ static void count_as_before(struct apply *apply)
 		(void)apply_seed(apply->pins, apply->previous.generation); /* as above */
 }
 
+/* Everything as before, last things first. */
+static void undo(struct apply *apply)
+{
+	apply_links_undo(apply->pins, &apply->links, apply->diag);
+	apply_admit_undo(apply->pins, &apply->links, apply->diag);
+	count_as_before(apply);
+}
+
 /* Puts the generation that is pinned in force. Where that fails, nothing has changed. */
 static int swap(struct apply *apply)
 {
@@ -228,18 +194,19 @@ static int swap(struct apply *apply)
 	(void)apply_heartbeat(apply->pins); /* of the one in force: a load takes a moment */
 	error = count_first(apply);
 	if (error == 0)
+		error = apply_admit_do(apply->pins, &apply->links, loader_admit(apply->loader),
+				       apply->diag);
+	if (error == 0)
 		error = apply_links_do(apply->pins, &apply->links, loader_program(apply->loader),
 				       apply->diag);
 	if (error) {
-		count_as_before(apply);
+		undo(apply);
 		return error;
 	}
 	apply_tables_catch_up(&apply->tables);
 	error = pins_switch(apply->pins, apply->policy.kernel.generation);
-	if (error) {
-		apply_links_undo(apply->pins, &apply->links, apply->diag);
-		count_as_before(apply);
-	}
+	if (error)
+		undo(apply);
 	return report(apply, "put the new generation in force", error);
 }
 
@@ -253,6 +220,10 @@ static void tidy(struct apply *apply)
 	error = apply_links_prune(apply->pins, &apply->links);
 	if (error)
 		diag_warning(apply->diag, nowhere, "detach from interfaces no longer named: %s",
+			     strerror(-error));
+	error = apply_admit_prune(apply->pins, &apply->links, apply->policy.kernel.proves);
+	if (error)
+		diag_warning(apply->diag, nowhere, "detach from an interface's ingress: %s",
 			     strerror(-error));
 	error = apply_cgroup_prune(apply->pins, &apply->cgroup);
 	if (error)
@@ -394,6 +365,8 @@ int apply_detach(const struct pins *pins)
 	if (lock < 0)
 		return lock;
 	error = apply_links_prune(pins, NULL);
+	if (error == 0)
+		error = apply_admit_prune(pins, NULL, false);
 	if (error == 0)
 		error = apply_cgroup_detach(pins);
 	return error ? error : pins_remove_all(pins);

@@ -57,6 +57,10 @@ int apply_heartbeat(const struct pins *pins);
  */
 int apply_sweep(const struct pins *pins, struct syncookies *cookies);
 
+/* What TCP agrees to in this network namespace, and whether it takes cookies (tcp_syncookies). */
+struct stile_offer apply_offer(void);
+bool apply_takes_cookies(void);
+
 /* ns that a handshake lives at most, in this network namespace. */
 uint64_t apply_handshake_life(void);
 

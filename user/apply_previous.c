@@ -89,6 +89,8 @@ static int open_kept(const struct pins *pins, uint64_t generation, struct loader
 		  &kept->holders },
 		{ { "sockets", sizeof(__u32), sizeof(struct stile_socket) }, &kept->sockets },
 		{ { "refusals", sizeof(__u32), sizeof(__u64) }, &kept->refusals },
+		{ { "proofs", sizeof(__u32), sizeof(struct stile_proof) }, &kept->proofs },
+		{ { "proven", sizeof(__u32), sizeof(struct stile_proven) }, &kept->proven },
 		{ { "handshakes", sizeof(__u32), sizeof(struct stile_handshake_set) },
 		  &kept->handshakes },
 		{ { "evictions", 0, 0 }, &kept->evictions },
@@ -343,7 +345,7 @@ void apply_previous_release(struct apply_previous *previous)
 		&kept->packets,	   &kept->decisions, &kept->tables,	 &kept->replies,
 		&kept->attempts,   &kept->flows,     &kept->budget,	 &kept->holders,
 		&kept->sockets,	   &kept->recounts,  &kept->connections, &kept->refusals,
-		&kept->handshakes, &kept->evictions,
+		&kept->handshakes, &kept->evictions, &kept->proofs,	 &kept->proven,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)

@@ -171,17 +171,18 @@ static json_t *listeners(const struct config *config)
 	for (size_t i = 0; i < config->n_listeners && array; i++) {
 		const struct config_listener *from = &config->listeners[i];
 
-		reading_append(&array,
-			       json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i}",
-					 "name", from->name.text, "protocol",
-					 policy_protocol_names[from->protocol], "addresses",
-					 prefixes(from->addresses, from->n_addresses), "ports",
-					 ports(from), "limiters", names(&from->judges), "sources",
-					 sources(from), "session_timeout_seconds", timeout(from),
-					 "accept_queue_limit", queue_limit(&from->queue),
-					 "listen_backlog", backlog(&from->queue), "agent_check",
-					 agent_check(from), "unavailable_below",
-					 from->level.unavailable_below));
+		reading_append(
+			&array,
+			json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:s}",
+				  "name", from->name.text, "protocol",
+				  policy_protocol_names[from->protocol], "addresses",
+				  prefixes(from->addresses, from->n_addresses), "ports",
+				  ports(from), "limiters", names(&from->judges), "sources",
+				  sources(from), "session_timeout_seconds", timeout(from),
+				  "accept_queue_limit", queue_limit(&from->queue), "listen_backlog",
+				  backlog(&from->queue), "agent_check", agent_check(from),
+				  "unavailable_below", from->level.unavailable_below,
+				  "prove_sources", policy_prove_names[from->proves]));
 	}
 	return array;
 }

@@ -177,6 +177,11 @@ static void add_listener(const struct check *check, struct rows *rows)
 		table_print_cell(&rows->table, "and %zu more sources", in->n_sources - i);
 	}
 	add_queue(&in->queue, rows);
+	if (in->proves != STILE_PROVE_NEVER) {
+		begin_row(rows);
+		table_print_cell(&rows->table, "%s proves its source first, by a SYN cookie",
+				 in->proves == STILE_PROVE_ALWAYS ? "each" : "in a flood, each");
+	}
 }
 
 static int print_listeners(const struct check *check, FILE *out)

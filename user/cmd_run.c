@@ -62,6 +62,7 @@ int run_load(struct run *run, struct diag *diag)
 	run_links_note(run);
 	run_connections_recount(run);
 	run_evict_load(run);
+	run_proofs_load(run);
 	(void)run_levels_step(run, true); /* what fails is told a second later */
 	return 0;
 }
@@ -120,6 +121,7 @@ int run_load_again(struct run *run, struct diag *diag)
 	run_links_note(run);
 	run_connections_recount(run);
 	run_evict_load(run);
+	run_proofs_load(run);
 	(void)run_levels_step(run, true); /* the same */
 	return 0;
 }
@@ -317,6 +319,7 @@ static int serve(struct run *run)
 	run_links_free(run);
 	run_backlog_free(run);
 	run_evict_free(run);
+	run_proofs_free(run);
 	if (run->base)
 		event_base_free(run->base);
 	config_release(&run->config);

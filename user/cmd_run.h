@@ -23,6 +23,7 @@ struct http;
 struct run_agent;
 struct run_evict;
 struct run_levels;
+struct run_proofs;
 
 /* Where the configuration comes from. */
 struct run_source {
@@ -45,6 +46,7 @@ struct run {
 	struct http *http;		 /* NULL: no metrics server */
 	struct run_agent *agents;	 /* a list */
 	struct run_evict *evict;	 /* NULL: nothing is to be evicted */
+	struct run_proofs *proofs;	 /* NULL: no listener proves by auto */
 	struct run_levels *levels;	 /* NULL before the first load */
 	struct control *control;	 /* NULL before the first load */
 	char control_path[PATH_MAX];	 /* where it is, whatever the configuration says by now */

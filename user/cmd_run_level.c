@@ -116,6 +116,7 @@ int run_levels_step(struct run *run, bool loaded)
 		log_change(run, &run->levels->listeners[slot]);
 	}
 	if (error == 0) {
+		run_proofs_second(run, snapshot);
 		if (!loaded)
 			remember(run->levels, snapshot);
 		error = note(run, snapshot->now);

@@ -28,6 +28,12 @@ int run_level(const struct run *run, const char *listener); /* -1: nobody knows 
 enum http_found run_level_write(const struct run *run, const struct http_level *asked, FILE *out,
 				unsigned int *ret_wait);
 
+/* prove_sources: auto: after each load, and once a second with what snapshot_take_load() says. */
+struct snapshot;
+void run_proofs_load(struct run *run);
+void run_proofs_second(struct run *run, const struct snapshot *snapshot);
+void run_proofs_free(struct run *run);
+
 /* on_limit: evict-idle: after each load, and once a second. */
 void run_evict_load(struct run *run);
 void run_evict_second(struct run *run);

@@ -212,6 +212,7 @@ static const struct config_field fields[] = {
 	{ "max_sessions", config_read_max_sessions },
 	{ "max_clients", config_read_max_clients },
 	{ "replies_per_second", config_read_replies },
+	{ "cookies_per_second", config_read_cookies },
 	{ "reset_text", config_read_reset_text },
 	{ "metrics", read_metrics },
 	{ "control", read_control },

@@ -83,11 +83,12 @@ struct config_listener {
 	struct config_judges judges;
 	struct config_source *sources;
 	size_t n_sources;
-	uint64_t session_timeout;			  /* ns */
-	struct place session_timeout_place, evicts_place; /* line 0: not given */
+	uint64_t session_timeout;					/* ns */
+	struct place session_timeout_place, evicts_place, proves_place; /* line 0: not given */
 	struct config_queue queue;
 	struct config_level level;
 	enum stile_language language;
+	enum stile_prove proves;
 	bool dns_refused, evicts; /* dns_answer: refused, on_limit: evict-idle */
 	struct raw *raw;	  /* NULL: not given */
 	struct place language_place, dns_answer_place, raw_place; /* line 0: not given */
@@ -112,15 +113,15 @@ struct config {
 	char *control; /* path of the control socket; NULL: the instance's own */
 	struct config_name control_group, user; /* "": not given */
 	struct config_interface *interfaces;
-	size_t n_interfaces;
 	struct config_prefix *trusted, *blocked;
-	size_t n_trusted, n_blocked;
+	size_t n_interfaces, n_trusted, n_blocked;
 	struct config_limiter *limiters;
 	struct config_listener *listeners;
 	size_t n_limiters, n_listeners;
-	uint32_t max_sessions, max_clients, replies_per_second;
-	char *cgroup;		   /* a directory; NULL: the root of what is mounted */
-	struct place cgroup_place; /* line 0: not given */
+	uint32_t max_sessions, max_clients;
+	uint32_t replies_per_second, cookies_per_second; /* the latter 0: not given */
+	char *cgroup; /* a directory; NULL: the root of what is mounted */
+	struct place cgroup_place;
 };
 
 /*
@@ -139,8 +140,7 @@ int config_parse(const char *text, size_t length, struct diag *diag, struct conf
  * where *ret_config was written; false where nothing of it could be read.
  */
 bool config_read_draft(const char *path, struct diag *diag, struct config *ret_config);
-bool config_parse_draft(const char *text, size_t length, struct diag *diag,
-			struct config *ret_config);
+bool config_parse_draft(const char *text, size_t length, struct diag *diag, struct config *ret);
 
 /* The safe defaults that hold without a file. 0 or -ENOMEM. */
 int config_default(struct config *ret_config);

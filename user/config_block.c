@@ -80,30 +80,13 @@ static const char *in_server(const char *name)
 	return NULL;
 }
 
-/* What to do as long as a key is not supported. */
-static const char *way_out(const char *name)
-{
-	static const struct {
-		const char *name, *instead;
-	} keys[] = {
-		{ "prove_sources",
-		  "net.ipv4.tcp_syncookies proves sources once the service's backlog is full" },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (strcmp(name, keys[i].name) == 0)
-			return keys[i].instead;
-	return NULL;
-}
-
-/* Names of those that are supported, or of all, ended by NULL. */
-static void list_fields(const struct config_block *block, bool all,
-			const char *names[FIELDS_MAX + 1])
+/* Their names, ended by NULL. */
+static void list_fields(const struct config_block *block, const char *names[FIELDS_MAX + 1])
 {
 	size_t n = 0;
 
 	for (const struct config_field *field = block->fields; field->name; field++)
-		if ((all || field->read) && n < FIELDS_MAX)
+		if (n < FIELDS_MAX)
 			names[n++] = field->name;
 	names[n] = NULL;
 }
@@ -136,9 +119,8 @@ static unsigned int refuse_key(struct config_reader *reader, const struct tree_n
 				     name, block->what, in_server(name));
 		return ~0U;
 	}
-	list_fields(block, true, names);
+	list_fields(block, names);
 	nearest = diag_nearest_at(reader->diag, key->place, name, names);
-	list_fields(block, false, names);
 	diag_quote(name, quoted);
 	if (instead)
 		config_value_mistake(reader, key->place, "found the key %s in %s, expected %s",
@@ -168,19 +150,11 @@ static unsigned int read_field(struct config_reader *reader, const struct tree_n
 	const char *name = tree_text(reader->tree, key);
 	const struct config_field *field = find_field(block, name);
 	size_t before = reader->n_mistakes;
-	const char *instead;
 
 	if (!field)
 		return refuse_key(reader, key, block);
-	if (!field->read) {
-		instead = way_out(name);
-		config_value_mistake(reader, key->place,
-				     "'%s' is not supported yet: leave it out%s%s", name,
-				     instead ? "; " : "", instead ? instead : "");
-	} else {
-		reader->key = field->name;
-		field->read(reader, value, object);
-	}
+	reader->key = field->name;
+	field->read(reader, value, object);
 	return reader->n_mistakes > before || key->repeated ? part_of(block, name) : 0;
 }
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Blocks: maps whose keys are fixed. A table says which keys a block has, which of them are known
- * and not supported yet, and what reads each.
- */
+/* Blocks: maps whose keys are fixed. A table says which keys a block has, and what reads each. */
 #ifndef STILE_CONFIG_BLOCK_H
 #define STILE_CONFIG_BLOCK_H
 
@@ -13,8 +10,8 @@ typedef void config_field_read(struct config_reader *reader, const struct tree_n
 			       void *object);
 
 struct config_field {
-	const char *name;	 /* NULL ends a table */
-	config_field_read *read; /* NULL: not supported yet */
+	const char *name; /* NULL ends a table */
+	config_field_read *read;
 };
 
 /* A key that policies ask for, and what they call it. */
@@ -68,7 +65,7 @@ config_field_read config_read_limiters, config_read_listeners, config_read_inter
 #define CONFIG_MAX_CLIENTS 262144
 #define CONFIG_REPLIES 100000
 config_field_read config_read_max_sessions, config_read_max_clients, config_read_replies,
-	config_read_reset_text;
+	config_read_cookies, config_read_reset_text;
 
 /* Keys of the daemon itself. */
 config_field_read config_read_user, config_read_control_group, config_read_cgroup;

@@ -35,6 +35,17 @@ void config_read_replies(struct config_reader *reader, const struct tree_node *v
 		config->replies_per_second = (uint32_t)n;
 }
 
+/* A bound that forbids them all would lock everybody out as soon as sources are proven. */
+void config_read_cookies(struct config_reader *reader, const struct tree_node *value, void *object)
+{
+	struct config *config = object;
+	uint64_t n;
+
+	if (config_value_number(reader, value, (struct config_range){ 1, STILE_TOKEN_RATE_MAX },
+				&n))
+		config->cookies_per_second = (uint32_t)n;
+}
+
 void config_read_reset_text(struct config_reader *reader, const struct tree_node *value,
 			    void *object)
 {

@@ -143,6 +143,18 @@ static void read_on_limit(struct config_reader *reader, const struct tree_node *
 		listener->evicts = evicts;
 }
 
+static void read_prove_sources(struct config_reader *reader, const struct tree_node *value,
+			       void *object)
+{
+	const struct config_words words = { policy_prove_names, NULL };
+	struct config_listener *listener = object;
+	unsigned int proves;
+
+	listener->proves_place = value->place;
+	if (config_value_word(reader, value, words, &proves))
+		listener->proves = (enum stile_prove)proves;
+}
+
 static const struct config_field listener_fields[] = {
 	{ "protocol", read_protocol },
 	{ "addresses", read_addresses },
@@ -158,8 +170,7 @@ static const struct config_field listener_fields[] = {
 	{ "raw", config_read_raw },
 	{ "listen_backlog", config_read_listen_backlog },
 	{ "accept_queue_limit", config_read_accept_queue_limit },
-	{ "app_protocol", config_read_app_protocol },
-	{ "prove_sources", NULL },
+	{ "prove_sources", read_prove_sources },
 	{ NULL, NULL },
 };
 

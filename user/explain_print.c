@@ -121,6 +121,14 @@ static void add_event(const struct explain_subject *subject, const struct snapsh
 		    "datagrams of one that was let in pass, of one that was refused wait");
 }
 
+/* Nothing is charged before. */
+static void add_proof(const struct explain_subject *subject, struct table_print *table)
+{
+	if (snapshot_proves_now(subject->snapshot, subject->listener))
+		row(table, "proof", "first",
+		    "its SYN gets a SYN cookie, and it is judged when that comes back");
+}
+
 static void add_open(const struct explain_subject *subject, struct table_print *table)
 {
 	if (!snapshot_counts_connections(subject->snapshot, subject->listener))
@@ -190,6 +198,7 @@ int explain_print(const struct explain_subject *subject, const struct snapshot_v
 	if (verdict->reason != STILE_REASON_DISABLED)
 		add_lists(subject, verdict, &table);
 	add_event(subject, verdict, &table);
+	add_proof(subject, &table);
 	for (unsigned int i = 0; i < verdict->n_judges; i++)
 		add_judgement(subject, &verdict->judges[i], &table);
 	add_open(subject, &table);
@@ -311,6 +320,10 @@ json_t *explain_json(const struct explain_subject *subject, const struct snapsho
 			: json_null(),
 		"accept_queue", queue_json(&verdict->queue));
 
+	if (object)
+		json_object_set_new(
+			object, "proof_first",
+			json_boolean(snapshot_proves_now(subject->snapshot, subject->listener)));
 	if (object)
 		add_told_json(subject, verdict, object);
 	return object;

@@ -14,6 +14,7 @@
 #include <bpf/libbpf.h>
 
 #include "loader.h"
+#include "loader_admit.h"
 #include "loader_btf.h"
 #include "loader_maps.h"
 #include "loader_messages.h"
@@ -24,6 +25,7 @@
 
 struct loader {
 	struct stile_bpf *skeleton;
+	struct admit_bpf *admit; /* NULL: nobody has to prove anything */
 	char names[STILE_LIMITERS_MAX][STILE_NAME_SIZE];
 	int tables[STILE_LIMITERS_MAX]; /* by limiter slot; -1: none */
 };
@@ -34,7 +36,7 @@ struct loader_map {
 	struct bpf_map *map;
 };
 
-#define LOADER_MAPS 28
+#define LOADER_MAPS 30
 
 static void list_maps(const struct stile_bpf *skeleton, struct loader_map ret_maps[LOADER_MAPS])
 {
@@ -67,6 +69,8 @@ static void list_maps(const struct stile_bpf *skeleton, struct loader_map ret_ma
 		{ "datagrams", skeleton->maps.stile_datagrams },
 		{ "answers", skeleton->maps.stile_answers },
 		{ "refusals", skeleton->maps.stile_refusals },
+		{ "proofs", skeleton->maps.stile_proofs },
+		{ "proven", skeleton->maps.stile_proven },
 	};
 
 	memcpy(ret_maps, maps, sizeof(maps));
@@ -107,6 +111,8 @@ static int reuse_kept(struct stile_bpf *skeleton, const struct loader_kept *kept
 		{ skeleton->maps.stile_holders, kept->holders },
 		{ skeleton->maps.stile_sockets, kept->sockets },
 		{ skeleton->maps.stile_refusals, kept->refusals },
+		{ skeleton->maps.stile_proofs, kept->proofs },
+		{ skeleton->maps.stile_proven, kept->proven },
 		{ skeleton->maps.stile_handshakes, kept->handshakes },
 		{ skeleton->maps.stile_evictions, kept->evictions },
 	};
@@ -247,6 +253,8 @@ int loader_load(const struct policy *policy, const struct loader_kept *kept,
 		error = reuse_kept(loader->skeleton, kept);
 	if (error == 0)
 		error = load_program(loader->skeleton);
+	if (error == 0 && policy->kernel.proves)
+		error = loader_admit_load(loader->skeleton->obj, &policy->kernel, &loader->admit);
 	if (error == 0)
 		error = put_tables(loader, policy, kept);
 	if (error == 0)
@@ -264,6 +272,7 @@ void loader_free(struct loader *loader)
 		return;
 	for (size_t slot = 0; slot < STILE_LIMITERS_MAX; slot++)
 		fd_release(&loader->tables[slot]);
+	loader_admit_free(loader->admit);
 	stile_bpf__destroy(loader->skeleton);
 	free(loader);
 }
@@ -336,7 +345,9 @@ int loader_each(const struct loader *loader, int (*each)(const char *name, int f
 		result = each(maps[i].name, bpf_map__fd(maps[i].map), context);
 	if (result == 0)
 		result = each_table(loader, each, context);
-	return result ? result : each_program(loader, each, context);
+	if (result == 0)
+		result = each_program(loader, each, context);
+	return result || !loader->admit ? result : each("admit", loader_admit(loader), context);
 }
 
 int loader_attach(int program, uint32_t ifindex, enum stile_mode mode, int *ret_link)
@@ -350,6 +361,11 @@ int loader_attach(int program, uint32_t ifindex, enum stile_mode mode, int *ret_
 		return -errno;
 	*ret_link = link;
 	return 0;
+}
+
+int loader_admit(const struct loader *loader)
+{
+	return loader->admit ? loader_admit_program(loader->admit) : -1;
 }
 
 int loader_sockops(const struct loader *loader)

@@ -6,6 +6,7 @@
 #ifndef STILE_LOADER_H
 #define STILE_LOADER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <stile/abi.h>
@@ -16,7 +17,7 @@ struct loader;
 
 /* Maps that live on from one load to the next; -1: make a new one. Borrowed. */
 struct loader_kept {
-	int packets, decisions, tables, replies, attempts, budget, refusals;
+	int packets, decisions, tables, replies, attempts, budget, refusals, proofs, proven;
 	int connections, recounts, sockets, evictions;
 	int flows, handshakes;		  /* where there are as many sets of them */
 	int holders;			  /* where they have kept their serial */
@@ -55,6 +56,15 @@ int loader_sockops(const struct loader *loader);
 
 /* Attaches it to the cgroup2 directory @directory. *ret_link is the caller's. */
 int loader_attach_cgroup(int program, int directory, int *ret_link);
+
+/* The program for the ingress of interfaces, borrowed; -1: it is not loaded. */
+int loader_admit(const struct loader *loader);
+
+/* Attaches it to @ifindex. *ret_link is the caller's. */
+int loader_attach_ingress(int program, uint32_t ifindex, int *ret_link);
+
+/* Whether this kernel makes connections of proofs. */
+bool loader_can_admit(void);
 
 /* The tick and its base for struct policy_machine, measured with a small program. 0 or -errno. */
 int loader_measure_clock(uint64_t *ret_tick, uint64_t *ret_tick_base);

@@ -10,6 +10,7 @@
 
 #include "labels.h"
 #include "metrics.h"
+#include "metrics_proofs.h"
 #include "names.h"
 
 static void head(FILE *out, const char *name, const char *type, const char *help)
@@ -112,11 +113,13 @@ static bool occurs(size_t verdict, size_t reason)
 	case STILE_REASON_VLAN_TAGS:
 	case STILE_REASON_WAITING:
 	case STILE_REASON_EVICTING:
+	case STILE_REASON_UNPROVEN:
 		return verdict == STILE_VERDICT_DROP;
 	case STILE_REASON_LIMITED:
 	case STILE_REASON_HELD:
 	case STILE_REASON_ACCEPT_QUEUE:
 	case STILE_REASON_BUSY:
+	case STILE_REASON_CHALLENGED:
 		return verdict != STILE_VERDICT_PASS;
 	case STILE_REASON_FULL:
 		return true;
@@ -342,6 +345,7 @@ void metrics_render(const struct snapshot *snapshot, const struct metrics_daemon
 	render_sessions(snapshot, out);
 	render_connections(snapshot, out);
 	render_queues(snapshot, out);
+	metrics_proofs_render(snapshot, out);
 	render_packets(snapshot, out);
 	render_replies(snapshot, out);
 	if (daemon)

@@ -50,6 +50,12 @@ const char *const policy_watchdog_names[_STILE_WATCHDOG_MAX + 1] = {
 	[STILE_WATCHDOG_PASS] = "pass",
 };
 
+const char *const policy_prove_names[_STILE_PROVE_MAX + 1] = {
+	[STILE_PROVE_NEVER] = "never",
+	[STILE_PROVE_AUTO] = "auto",
+	[STILE_PROVE_ALWAYS] = "always",
+};
+
 const char *const policy_language_names[_STILE_LANGUAGE_MAX + 1] = {
 	[STILE_LANGUAGE_NONE] = "none",
 	[STILE_LANGUAGE_HTTP] = "http",

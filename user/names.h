@@ -16,6 +16,7 @@ extern const char *const policy_full_names[_STILE_FULL_MAX + 1];
 extern const char *const policy_hash_names[_STILE_HASH_MAX + 1];
 extern const char *const policy_mode_names[_STILE_MODE_MAX + 1];
 extern const char *const policy_language_names[_STILE_LANGUAGE_MAX + 1];
+extern const char *const policy_prove_names[_STILE_PROVE_MAX + 1];
 extern const char *const policy_watchdog_names[_STILE_WATCHDOG_MAX + 1];
 
 #endif /* STILE_NAMES_H */

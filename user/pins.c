@@ -214,6 +214,11 @@ int pins_path_link(const struct pins *pins, const char *ifname, char ret_path[PA
 	return path_in(pins->root, PINS_LINK, ifname, ret_path);
 }
 
+int pins_path_admit(const struct pins *pins, const char *ifname, char ret_path[PATH_MAX])
+{
+	return path_in(pins->root, PINS_ADMIT, ifname, ret_path);
+}
+
 int pins_path_cgroup(const struct pins *pins, char ret_path[PATH_MAX])
 {
 	return path_format(ret_path, "%s/" PINS_CGROUP, pins->root);

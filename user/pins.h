@@ -4,6 +4,7 @@
  *
  *   /sys/fs/bpf/stile/INSTANCE/link-IFACE      the attachment of an interface
  *   /sys/fs/bpf/stile/INSTANCE/mode-IFACE -> generic   how it is attached, for whoever asks
+ *   /sys/fs/bpf/stile/INSTANCE/admit-IFACE     the one at its ingress, where sources are proven
  *   /sys/fs/bpf/stile/INSTANCE/cgroup          the attachment of a cgroup
  *   /sys/fs/bpf/stile/INSTANCE/cgroup-path -> /sys/fs/cgroup   which cgroup that is
  *   /sys/fs/bpf/stile/INSTANCE/gen-N/          program, policy and maps of one load
@@ -25,6 +26,7 @@
 #define PINS_STILE PINS_BPFFS "/stile"
 #define PINS_RUN "/run/stile"
 #define PINS_LINK "link-"
+#define PINS_ADMIT "admit-"
 #define PINS_MODE "mode-"
 #define PINS_CGROUP "cgroup"
 #define PINS_CGROUP_PATH PINS_CGROUP "-path"
@@ -60,6 +62,7 @@ int pins_path_current(const struct pins *pins, const char *name, char ret_path[P
 int pins_path(const struct pins *pins, uint64_t generation, const char *name,
 	      char ret_path[PATH_MAX]);
 int pins_path_link(const struct pins *pins, const char *ifname, char ret_path[PATH_MAX]);
+int pins_path_admit(const struct pins *pins, const char *ifname, char ret_path[PATH_MAX]);
 int pins_path_mode(const struct pins *pins, const char *ifname, char ret_path[PATH_MAX]);
 int pins_path_cgroup(const struct pins *pins, char ret_path[PATH_MAX]);
 
@@ -82,6 +85,10 @@ int pins_remove_generation(const struct pins *pins, uint64_t generation);
  */
 int pins_each_link(const struct pins *pins, int (*each)(const char *ifname, void *context),
 		   void *context);
+
+/* The same of those at an interface's ingress. */
+int pins_each_admit(const struct pins *pins, int (*each)(const char *ifname, void *context),
+		    void *context);
 
 /* The same with the number of every generation that is pinned, whole or not. */
 int pins_each_generation(const struct pins *pins, int (*each)(uint64_t generation, void *context),

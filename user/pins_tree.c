@@ -174,6 +174,7 @@ int pins_remove_others(const struct pins *pins, uint64_t generation)
 }
 
 struct links {
+	const char *kind; /* what their names begin with */
 	int (*each)(const char *ifname, void *context);
 	void *context;
 };
@@ -184,16 +185,24 @@ static int link_each(int directory, const char *name, void *context)
 	char ifname[NAME_MAX + 1];
 
 	(void)directory; /* only the name is asked for */
-	if (strncmp(name, PINS_LINK, strlen(PINS_LINK)) != 0)
+	if (strncmp(name, links->kind, strlen(links->kind)) != 0)
 		return 0;
-	name_unescape(name + strlen(PINS_LINK), ifname);
+	name_unescape(name + strlen(links->kind), ifname);
 	return links->each(ifname, links->context);
 }
 
 int pins_each_link(const struct pins *pins, int (*each)(const char *ifname, void *context),
 		   void *context)
 {
-	struct links links = { .each = each, .context = context };
+	struct links links = { .kind = PINS_LINK, .each = each, .context = context };
+
+	return directory_each(pins->root, link_each, &links);
+}
+
+int pins_each_admit(const struct pins *pins, int (*each)(const char *ifname, void *context),
+		    void *context)
+{
+	struct links links = { .kind = PINS_ADMIT, .each = each, .context = context };
 
 	return directory_each(pins->root, link_each, &links);
 }

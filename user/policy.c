@@ -137,11 +137,10 @@ int policy_build_lists(struct policy_build *build)
 }
 
 /* A CPU draws a thousandth of a second's answers at once, but no more than are sent in a moment. */
-static void build_budget(struct policy_build *build)
+static void build_budget(struct stile_budget *budget, uint32_t limit)
 {
 	const uint64_t second = 1000000000ULL << STILE_TOKEN_SHIFT;
-	struct stile_budget *budget = &build->policy->kernel.budget;
-	uint32_t limit = build->config->replies_per_second, batch = limit / 1024;
+	uint32_t batch = limit / 1024;
 
 	budget->limit = limit;
 	budget->token = limit ? (second + limit - 1) / limit : second;
@@ -164,7 +163,8 @@ static void build_head(struct policy_build *build)
 	kernel->tick_base = machine->tick_base;
 	kernel->enabled = build->config->enabled;
 	kernel->reset_text = build->config->reset_text;
-	build_budget(build);
+	build_budget(&kernel->budget, build->config->replies_per_second);
+	build_budget(&kernel->cookies, build->config->cookies_per_second);
 	kernel->watchdog = (__u8)build->config->watchdog.then;
 	kernel->watchdog_after = build->config->watchdog.after;
 	if (previous->generation) {
@@ -188,6 +188,7 @@ static int build_all(struct policy_build *build)
 	policy_build_connections(build);
 	policy_build_limiters(build);
 	policy_build_queues(build);
+	policy_build_proofs(build);
 	policy_check_agents(build);
 	if (policy_build_judges(build) < 0 || policy_build_datagrams(build) < 0 ||
 	    policy_build_answers(build) < 0 || policy_build_ports(build) < 0 ||

@@ -19,9 +19,11 @@ struct policy_machine {
 	uint64_t tick;					   /* ns per jiffy */
 	uint64_t tick_base;				   /* see struct stile_policy */
 	uint32_t queue_length, queue_backlog, queue_young; /* the same; 0: not known */
-	uint64_t since;	     /* ns of CLOCK_BOOTTIME, used where there is no previous policy */
-	uint64_t handshake;  /* ns that one lives at most; 0: as the kernel's default has it */
-	uint64_t generation; /* the latest that was begun, whatever became of it */
+	uint64_t since;		  /* ns of CLOCK_BOOTTIME, used where there is no previous policy */
+	uint64_t handshake;	  /* ns that one lives at most; 0: as the kernel's default has it */
+	uint64_t generation;	  /* the latest that was begun, whatever became of it */
+	struct stile_offer offer; /* what TCP agrees to here */
+	const char *proofs_reason;	   /* why sources cannot be proven here; NULL: they can */
 	uint64_t (*random)(void *context); /* for seeds */
 	void *context;
 };

@@ -60,6 +60,10 @@ void policy_build_queues(struct policy_build *build);
  */
 void policy_build_connections(struct policy_build *build);
 uint32_t policy_next_serial(struct policy_build *build);
+
+/* Where sources are proven (policy_prove.c). */
+void policy_build_proofs(struct policy_build *build);
+
 /* What clients on TCP are told in their own language (policy_answers.c). 0 or -ENOMEM. */
 int policy_build_answers(struct policy_build *build);
 

@@ -10,7 +10,8 @@ uint64_t policy_map_bytes(const struct policy *policy)
 {
 	uint64_t sum =
 		policy_session_bytes(policy) + policy_handshake_bytes(policy) +
-		sizeof(struct stile_attempts) + sizeof(struct stile_budget_state) +
+		sizeof(struct stile_attempts) +
+		_STILE_BUDGET_MAX * sizeof(struct stile_budget_state) +
 		policy->n_answers * sizeof(struct stile_answer) +
 		STILE_LISTENERS_MAX * sizeof(struct stile_level) +
 		(policy->kernel.accept_limits ? STILE_ASKING : 0) * sizeof(struct stile_asking) +

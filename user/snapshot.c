@@ -254,6 +254,8 @@ static int read_counters(const struct pins *pins, struct snapshot *snapshot)
 	if (r == 0)
 		r = snapshot_queues_take(pins, snapshot);
 	if (r == 0)
+		r = snapshot_proofs_read(pins, snapshot);
+	if (r == 0)
 		r = read_list(snapshot, pins, "trusted", &snapshot->trusted, &snapshot->n_trusted);
 	if (r == 0)
 		r = read_list(snapshot, pins, "blocked", &snapshot->blocked, &snapshot->n_blocked);

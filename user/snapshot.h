@@ -15,6 +15,7 @@
 #include "pins.h"
 #include "prefix.h"
 #include "snapshot_connections.h"
+#include "snapshot_proofs.h"
 #include "snapshot_queue.h"
 #include "snapshot_where.h"
 
@@ -55,6 +56,7 @@ struct snapshot {
 	struct snapshot_connections connections[STILE_LISTENERS_MAX];
 	bool has_queues; /* false: there is no listener on tcp, or the kernel does not tell */
 	struct snapshot_queue queues[STILE_LISTENERS_MAX];
+	struct snapshot_proofs proofs[STILE_LISTENERS_MAX];
 	uint64_t silence; /* ns since the daemon was heard of */
 	struct snapshot_listed *trusted, *blocked;
 	size_t n_trusted, n_blocked;

@@ -39,6 +39,10 @@ json_t *status_json(const struct status *status);
 int status_print_queues(const struct status *status, FILE *out);
 json_t *status_queue_json(const struct snapshot *snapshot, uint32_t slot);
 
+/* Proofs of sources, the same (null: the listener asks for none). */
+int status_print_proofs(const struct status *status, FILE *out);
+json_t *status_proofs_json(const struct snapshot *snapshot, uint32_t slot);
+
 /*
  * The limiters that a list of attachments names: @judges up to the first 0, @n at most. Calls @each
  * with every name.

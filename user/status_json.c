@@ -121,15 +121,17 @@ static json_t *listeners_json(const struct status *status)
 
 		if (!*listener->name)
 			continue;
-		reading_append(
-			&array,
-			json_pack("{ss, ss, so, so, so, so, so, so}", "listener", listener->name,
-				  "protocol", policy_protocol_names[listener->protocol], "ports",
-				  ports_json(status, i), "limiters",
-				  limiter_names(policy, listener->judges), "sources",
-				  sources_json(status, i), "service_level", level_json(status, i),
-				  "connections", connections_json(status->snapshot, i),
-				  "accept_queue", status_queue_json(status->snapshot, i)));
+		reading_append(&array,
+			       json_pack("{ss, ss, so, so, so, so, so, so, so}", "listener",
+					 listener->name, "protocol",
+					 policy_protocol_names[listener->protocol], "ports",
+					 ports_json(status, i), "limiters",
+					 limiter_names(policy, listener->judges), "sources",
+					 sources_json(status, i), "service_level",
+					 level_json(status, i), "connections",
+					 connections_json(status->snapshot, i), "accept_queue",
+					 status_queue_json(status->snapshot, i), "prove_sources",
+					 status_proofs_json(status->snapshot, i)));
 	}
 	return array;
 }

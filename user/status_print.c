@@ -331,9 +331,13 @@ static int print_lists(const struct status *status, FILE *out)
 int status_print(const struct status *status, FILE *out)
 {
 	static int (*const parts[])(const struct status *status, FILE *out) = {
-		print_interfaces,    print_listeners, status_print_load, status_print_connections,
-		status_print_queues, print_sources,   print_limiters,	 print_sessions,
-		print_lists,	     print_decisions, print_packets,	 print_replies,
+		print_interfaces,    print_listeners,
+		status_print_load,   status_print_connections,
+		status_print_queues, status_print_proofs,
+		print_sources,	     print_limiters,
+		print_sessions,	     print_lists,
+		print_decisions,     print_packets,
+		print_replies,
 	};
 	int r = 0;
 

@@ -13,6 +13,7 @@
 #include "connection.h"
 #include "datagram.h"
 #include "language.h"
+#include "proof.h"
 #include "reason.h"
 
 #define STILE_ABI_VERSION 1
@@ -141,12 +142,14 @@ struct stile_listener {
 	__u8 places;   /* enum stile_places: what its limiters of concurrency ask for */
 	__u8 language; /* enum stile_language */
 	__u32 serial;  /* whose the slot is: new with every owner; 0: free */
+	__u8 proves;   /* enum stile_prove */
+	__u8 reserved[7];
 	/* Attachment slots, in the order of judgement; the program reads them as one word. */
 	__u16 judges[STILE_JUDGES_MAX] __attribute__((aligned(8)));
 	/* The interface's limiter when the packet comes in there; attachment slots. */
 	__u16 edges[STILE_INTERFACES_MAX];
 };
-STILE_SIZE(struct stile_listener, 96);
+STILE_SIZE(struct stile_listener, 104);
 
 struct stile_interface {
 	char name[16]; /* empty: the slot is free */
@@ -175,15 +178,15 @@ struct stile_policy {
 	__u64 tick_base;  /* CLOCK_MONOTONIC is jiffies * tick + tick_base, modulo 2^64, or later */
 	__u64 seed[2];	  /* of the hash that finds repeated SYNs; seed[1] is odd */
 	__u8 enabled;
-	__u8 has_addresses; /* 1: stile_hosts has entries */
-	__u8 watchdog;	    /* enum stile_watchdog */
-	__u8 converses;	    /* 1: an answer is given over TCP; see bpf/busy.h */
-	__u8 accept_limits; /* 1: a listener has an accept_limit */
-	__u8 has_datagrams; /* 1: one is given over UDP; see bpf/datagram.h */
-	__u8 reset_text;    /* 1: resets say how long to wait */
-	__u8 reserved;
-	__u64 cookie_key[2];		  /* of the hash that makes cookies, see bpf/cookie.h */
-	__u64 watchdog_after;		  /* ns since the last heartbeat that are too long */
+	__u8 has_addresses;   /* 1: stile_hosts has entries */
+	__u8 watchdog;	      /* enum stile_watchdog */
+	__u8 converses;	      /* 1: an answer is given over TCP; see bpf/busy.h */
+	__u8 accept_limits;   /* 1: a listener has an accept_limit */
+	__u8 has_datagrams;   /* 1: one is given over UDP; see bpf/datagram.h */
+	__u8 reset_text;      /* 1: resets say how long to wait */
+	__u8 proves;	      /* 1: sources are proven, or were since protection began */
+	__u64 cookie_key[2];  /* of the hash that makes cookies, see bpf/cookie.h */
+	__u64 watchdog_after; /* ns since the last heartbeat that are too long */
 	__u64 flow_keys[STILE_FLOW_KEYS]; /* of the hash that finds sessions */
 	__u32 flow_sets;		  /* of stile_flows; 0: no limiter counts sessions */
 	__u32 max_sessions;
@@ -197,6 +200,8 @@ struct stile_policy {
 	/* Where in the kernel's socket an accept queue's length, backlog and handshakes are. */
 	__u32 queue_length, queue_backlog, queue_young;
 	__u32 handshake_sets; /* of stile_handshakes; 0: no limiter counts places */
+	struct stile_offer offer;
+	struct stile_budget cookies; /* cookies_per_second; limit 0: no bound */
 	struct stile_budget budget;
 	struct stile_interface interfaces[STILE_INTERFACES_MAX];
 	struct stile_limiter limiters[STILE_LIMITERS_MAX];
@@ -204,7 +209,7 @@ struct stile_policy {
 	struct stile_attachment attachments[STILE_ATTACHMENTS_MAX];
 };
 STILE_SIZE(struct stile_policy,
-	   72 + 16 + 88 + 32 + 8 + 8 + 24 + 16 * 24 + 64 * 120 + 256 * 96 + 1024 * 8);
+	   72 + 16 + 88 + 32 + 8 + 8 + 8 + 2 * 24 + 16 * 24 + 64 * 120 + 256 * 104 + 1024 * 8);
 
 /*
  * A set of buckets: one limiter's table is an array of these, and one set is two cache lines.
@@ -337,7 +342,10 @@ struct stile_replies {
 	__u64 count[_STILE_REPLY_MAX];
 };
 
-/* stile_budget (array of one): what all CPUs draw answers from. stile_shares: what each has. */
+/* The entries of stile_budget and stile_shares. */
+enum stile_budget_of { STILE_BUDGET_ANSWERS, STILE_BUDGET_COOKIES, _STILE_BUDGET_MAX };
+
+/* stile_budget (array): what all CPUs draw answers from. stile_shares: what each has. */
 struct stile_budget_state {
 	__u64 state; /* as of a token bucket, see bpf/bucket.h */
 	__u64 reserved[7];
@@ -351,6 +359,11 @@ struct stile_level {
 	__u8 reserved[7];
 };
 STILE_SIZE(struct stile_level, 16);
+
+STILE_SIZE(struct stile_offer, 8);
+STILE_SIZE(struct stile_proof, 64);
+STILE_SIZE(struct stile_proven, 40);
+
 /* Both clocks at one moment (clock.bpf.c). */
 struct stile_clock_sample {
 	__u64 ktime; /* ns of CLOCK_MONOTONIC */

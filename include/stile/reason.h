@@ -42,7 +42,9 @@
 	X(ACCEPT_QUEUE, "accept_queue", "the service's accept queue has no room for this client")  \
 	X(BUSY, "busy", "a refused client's segment, to whom Stile speaks in its own language")    \
 	X(WAITING, "waiting", "over a limit, and waiting for a place (queue)")                     \
-	X(EVICTING, "evicting", "over a limit, and an idle connection of its client is closed")
+	X(EVICTING, "evicting", "over a limit, and an idle connection of its client is closed")    \
+	X(CHALLENGED, "challenged", "a SYN that gets a SYN cookie: its source is not proven yet")  \
+	X(UNPROVEN, "unproven", "a segment that came before the one which proves its source")
 
 /* What one limiter says of one event. */
 #define STILE_DECISIONS(X)                                                                         \
@@ -61,7 +63,8 @@
 	X(COOKIE, "cookie", "a SYN-ACK to a client that will be told that the service is busy")    \
 	X(BUSY, "busy", "that the service is busy, in the client's own language")                  \
 	X(CLOSE, "close", "a FIN, with nothing said (action close)")                               \
-	X(ACK, "ack", "an ACK of the end of such a conversation")
+	X(ACK, "ack", "an ACK of the end of such a conversation")                                  \
+	X(CHALLENGE, "challenge", "a SYN cookie, to a source that is not proven (prove_sources)")
 
 /* The formatter cannot read a list within an enum. */
 /* clang-format off */

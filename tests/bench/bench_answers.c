@@ -10,10 +10,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include <bpf/bpf.h>
 
 #include "drive.h"
+#include "forge.h"
 #include "load.h"
 #include "loader.h"
 #include "util.h"
@@ -43,6 +45,15 @@ static const char config_reset[] =
 	"  busy: {keys: [], algorithm: token_bucket, limit: 1, window: 1h}\n"
 	"listeners:\n"
 	"  quiet: {ports: [81], rate_limiter_name: busy}\n";
+
+/* A client is never refused: what is measured is the proof. */
+static const char config_proofs[] =
+	"interfaces: {lo: {}}\n"
+	"rate_limiters:\n"
+	"  wide: {algorithm: token_bucket, limit: 10000000, window: 1s}\n"
+	"listeners:\n"
+	"  proves: {ports: [443], prove_sources: always, rate_limiter_name: wide}\n"
+	"  charges: {ports: [444], rate_limiter_name: wide}\n";
 
 struct kind {
 	struct drive *drive;
@@ -215,7 +226,22 @@ static int add_datagram(struct table *table, int program, const struct datagram 
 	return result;
 }
 
-static int add_family(struct table *table, int with, int without)
+static void add_proofs(struct table *table, int program)
+{
+	struct pkt_spec spec = { .dport = 444, .sequence = 1, .mss = 1460 };
+
+	add(table, program, &spec, "SYN admitted");
+	spec.dport = 443;
+	add(table, program, &spec, "proof: SYN, cookie back");
+	spec.mss = 0;
+	spec.flags = PKT_ACK;
+	spec.sequence = 2;
+	add_turn(table, program, &spec, 0, "proof: ACK with it, admitted");
+	spec.acknowledgment = 99;
+	add(table, program, &spec, "open connection, sources are proven");
+}
+
+static int add_family(struct table *table, int with, int without, int proofs)
 {
 	struct pkt_spec open = { .flags = PKT_ACK | PKT_PSH,
 				 .body = GET,
@@ -241,7 +267,20 @@ static int add_family(struct table *table, int with, int without)
 	open.tcp_options = 12;
 	open.body = NULL;
 	add(table, with, &open, "the same with time stamps");
+	add_proofs(table, proofs);
 	return result;
+}
+
+/* Proofs are for whom something listens; its socket stays to the end of the process. */
+static int listen_here(void)
+{
+	const struct sockaddr_in6 any = { .sin6_family = AF_INET6, .sin6_port = htons(443) };
+	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&any, sizeof(any)) < 0 ||
+	    listen(fd, 16) < 0)
+		return -errno;
+	return 0;
 }
 
 int main(void)
@@ -254,10 +293,16 @@ int main(void)
 		.warmups = 1,
 	};
 	struct table table = { .bench = &bench };
-	autoload struct load with = {}, without = {};
-	int result = drive_new(1, &table.drive);
+	autoload struct load with = {}, without = {}, proofs = {};
+	int result = forge_namespace();
 
 	bench_wait_turn();
+	if (result == 0)
+		result = listen_here();
+	if (result == 0)
+		result = drive_new(1, &table.drive);
+	if (result == 0)
+		result = load_config(config_proofs, NULL, &proofs);
 	if (result == 0)
 		result = load_config(config, NULL, &with);
 	if (result == 0)
@@ -265,7 +310,7 @@ int main(void)
 	for (int ipv6 = 0; ipv6 < 2 && result == 0; ipv6++) {
 		table.ipv6 = ipv6;
 		result = add_family(&table, loader_program(with.loader),
-				    loader_program(without.loader));
+				    loader_program(without.loader), loader_program(proofs.loader));
 	}
 	if (result)
 		fprintf(stderr, "answers: %s\n", strerror(-result));

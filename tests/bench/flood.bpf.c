@@ -73,7 +73,7 @@ int flood_send(struct xdp_md *ctx)
 {
 	__u32 length = flood.length;
 	void *data, *data_end;
-	__u64 *to;
+	__u16 *to;
 	int i;
 
 	if (ctx->data_end - ctx->data != length &&
@@ -83,10 +83,10 @@ int flood_send(struct xdp_md *ctx)
 	data_end = (void *)(long)ctx->data_end;
 	if (data + FLOOD_TCP_CHECK + 2 > data_end)
 		return XDP_ABORTED;
-	for (i = 0, to = data; i < FLOOD_FRAME / 8; i++, to++) {
+	for (i = 0, to = data; i < FLOOD_FRAME / 2; i++, to++) {
 		if ((void *)(to + 1) > data_end)
 			break;
-		*to = flood.frame[i];
+		*to = ((const __u16 *)flood.frame)[i];
 	}
 	flood.count++;
 	set_client(data);

@@ -5,9 +5,9 @@
 
 #include <linux/types.h>
 
-#define FLOOD_FRAME 64 /* bytes, at most; a multiple of 8 */
+#define FLOOD_FRAME 80 /* bytes, at most; a multiple of 8 */
 
-/* Offsets in an untagged TCP/IPv4 frame without options. */
+/* Offsets in an untagged TCP/IPv4 frame whose IP header has no options. */
 #define FLOOD_IP_CHECK 24
 #define FLOOD_ADDRESS 26
 #define FLOOD_PORT 34

@@ -83,7 +83,16 @@ int load_check(const char *config)
 int load_config(const char *config, const struct load *previous, struct load *ret_load)
 {
 	uint64_t seed = 42;
-	struct policy_machine machine = { .random = next_word, .context = &seed };
+	struct policy_machine machine = {
+		.random = next_word,
+		.context = &seed,
+		.offer = { .timestamps = 1,
+			   .sack = 1,
+			   .ecn = 1,
+			   .scales = 1,
+			   .window_scale = 7,
+			   .mptcp = 1 },
+	};
 	struct loader_kept kept;
 	struct load load = {};
 	int result;

@@ -20,7 +20,7 @@ done
 
 rm -f "$BENCH_JSON"
 began=$(date +%s) failed=
-for part in decisions answers refusals veth memory storm growth abuser service; do
+for part in decisions answers refusals veth proofs forged memory storm growth abuser service; do
 	"$O/bench/bench_$part" || failed="$failed $part"
 done
 echo

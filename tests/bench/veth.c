@@ -178,8 +178,12 @@ static int ready_sender(struct veth *veth)
 	return result ? result : thread_set_priority(napi_find(SENDER), PRIORITY_RECEIVER);
 }
 
+/* The options of a SYN of Linux: 1460 bytes, SACK, time stamps, windows scaled by 7. */
+static const uint8_t linux_options[] = { 2, 4, 5, 180, 4, 2, 8, 10, 0, 1,
+					 2, 3, 0, 0,   0, 0, 1, 3,  3, 7 };
+
 /* The template without what changes, and the sums of the rest. */
-static void make_template(struct veth *veth)
+static void make_template(struct veth *veth, bool has_options)
 {
 	static const struct {
 		size_t at, size;
@@ -188,7 +192,11 @@ static void make_template(struct veth *veth)
 			{ FLOOD_PORT, 2 },
 			{ FLOOD_SEQUENCE, 4 },
 			{ FLOOD_TCP_CHECK, 2 } };
-	const struct pkt_spec spec = { .to = VETH_SERVER, .dport = VETH_PORT };
+	const struct pkt_spec spec = {
+		.to = VETH_SERVER,
+		.dport = VETH_PORT,
+		.tcp_options = has_options ? sizeof(linux_options) : 0,
+	};
 	struct flood *flood = &veth->skeleton->bss->flood;
 	struct pkt_frame *frame = &veth->frame;
 	uint16_t words[FLOOD_FRAME / 2] = {};
@@ -197,6 +205,9 @@ static void make_template(struct veth *veth)
 	memcpy(frame->bytes, "\2\0\0\0\0\2\2\0\0\0\0\1", 12); /* MAC addresses: see make_pair() */
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++)
 		memset(frame->bytes + changes[i].at, 0, changes[i].size);
+	if (has_options)
+		memcpy(frame->bytes + frame->l4 + 20, linux_options, sizeof(linux_options));
+	flood->ip_sum = flood->tcp_sum = 0;
 	memcpy(flood->frame, frame->bytes, frame->size);
 	memcpy(words, frame->bytes, frame->size);
 	for (size_t i = frame->l3 / 2; i < frame->l4 / 2; i++)
@@ -212,6 +223,11 @@ static void make_template(struct veth *veth)
 	flood->mask = SOURCES_BASE - 1;
 }
 
+void veth_use_options(struct veth *veth)
+{
+	make_template(veth, true);
+}
+
 static int build(struct veth *veth)
 {
 	int result = choose_cpu(veth);
@@ -219,7 +235,7 @@ static int build(struct veth *veth)
 	veth->skeleton = flood_bpf__open_and_load();
 	if (!veth->skeleton)
 		return -errno;
-	make_template(veth);
+	make_template(veth, false);
 	if (result == 0)
 		result = unshare(CLONE_NEWNS) < 0 ? -errno : 0;
 	if (result == 0)

@@ -37,6 +37,9 @@ struct veth_result {
 int veth_new(struct veth **ret_veth);
 void veth_free(struct veth *veth);
 
+/* From now on the SYNs have the options of Linux; else they have none. */
+void veth_use_options(struct veth *veth);
+
 /*
  * Programs for the receiver: a plain drop; one that parses first; @target's decision, but what it
  * admits is dropped.

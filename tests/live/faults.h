@@ -8,17 +8,27 @@
 #include <stdint.h>
 
 #include "live.h"
+#include "traffic/forged.h"
 
 #define PORT_FLOOD 8080 /* where nobody listens: the server's stack answers each SYN with a RST */
 
 /* flood.c: SYNs from forged sources to that port, in a process of its own. */
-#define LIVE_FLOOD_GROUP 32 /* sources at a time */
+#define LIVE_FLOOD_GROUP FORGED_GROUP
 #define LIVE_FLOOD_SYNS 150 /* of each source */
 struct live_flooded {
 	uint64_t sources, syns;
 };
 bool live_flood_begin(const struct live *live, struct live_background *ret_background);
 bool live_flood_end(struct live_background *background, struct live_flooded *ret_flooded);
+
+/* From these instead, in turn, to another port of the server's; ended in the same way. */
+struct live_forged {
+	uint32_t first;	  /* of the addresses, in host order */
+	uint32_t sources; /* a multiple of LIVE_FLOOD_GROUP */
+	uint16_t port;
+};
+bool live_forge_begin(const struct live *live, const struct live_forged *forged,
+		      struct live_background *ret_background);
 
 /* kernel.c: programs and maps, by their ids. */
 struct live_object {

@@ -123,6 +123,7 @@ struct live_storm {
 	unsigned int connections;
 	unsigned int timeout_ms;  /* of one; 0: 3 s */
 	unsigned int concurrency; /* 0: one at a time */
+	const char *path;	  /* NULL: nothing is asked for */
 };
 bool live_connect(const struct live *live, const struct live_storm *storm,
 		  struct engine_result *ret_result);

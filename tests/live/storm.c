@@ -25,6 +25,7 @@ static bool make_plan(const struct live_storm *storm, struct engine_plan *plan)
 		.seconds = STORM_SECONDS,
 		.timeout_ms = storm->timeout_ms ? storm->timeout_ms : 3000,
 		.stop = &stop,
+		.path = storm->path,
 	};
 	return endpoint_parse(storm->to ? storm->to : SERVER_IPV4 ":80", &plan->target) == 0 &&
 	       sources_parse(storm->from, &plan->sources) == 0;

@@ -14,6 +14,9 @@ struct connection {
 };
 #define autoconnection __attribute__((cleanup(connection_close)))
 
+/* A socket that listens at @port for both families. Its fd, or -errno. */
+int connection_listen(uint16_t port);
+
 /* 0 or -errno. */
 int connection_open(struct connection *connection, bool ipv6, uint16_t port);
 

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -81,6 +82,8 @@ static void keep(const struct prog *prog, const struct policy *next, struct load
 	ret_kept->attempts = prog_map(prog, "attempts");
 	ret_kept->budget = prog_map(prog, "budget");
 	ret_kept->refusals = prog_map(prog, "refusals");
+	ret_kept->proofs = prog_map(prog, "proofs");
+	ret_kept->proven = prog_map(prog, "proven");
 	if (prog->policy.kernel.flow_sets == next->kernel.flow_sets)
 		ret_kept->flows = prog_map(prog, "flows");
 	if (prog->policy.kernel.handshake_sets == next->kernel.handshake_sets)
@@ -137,6 +140,20 @@ static void find_queue(struct policy_machine *machine)
 	machine->queue_young = found.queue_young;
 }
 
+static struct stile_offer offer(const struct prog *prog)
+{
+	const struct stile_offer everything = {
+		.timestamps = 1,
+		.sack = 1,
+		.ecn = 1,
+		.scales = 1,
+		.window_scale = 7,
+		.mptcp = access("/proc/sys/net/mptcp/enabled", F_OK) == 0,
+	};
+
+	return prog->offer ? *prog->offer : everything;
+}
+
 static bool may_load(void)
 {
 	if (check_privileged())
@@ -149,7 +166,9 @@ bool prog_load(struct prog *prog, const char *config, uint64_t now)
 {
 	uint64_t seed = 42;
 	/* A tick so short that it is fine enough for every limiter. */
-	struct policy_machine machine = { .tick = 1, .random = next_word, .context = &seed };
+	struct policy_machine machine = {
+		.tick = 1, .random = next_word, .context = &seed, .offer = offer(prog)
+	};
 
 	if (!may_load())
 		return false;
@@ -160,7 +179,9 @@ bool prog_load(struct prog *prog, const char *config, uint64_t now)
 bool prog_load_ticking(struct prog *prog, const char *config)
 {
 	uint64_t seed = 42;
-	struct policy_machine machine = { .random = next_word, .context = &seed };
+	struct policy_machine machine = { .random = next_word,
+					  .context = &seed,
+					  .offer = offer(prog) };
 
 	return may_load() &&
 	       CHECK_EQ("the clock can be measured",

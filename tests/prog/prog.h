@@ -33,6 +33,7 @@ struct prog_counts {
 };
 
 struct prog {
+	const struct stile_offer *offer; /* of the host's TCP, for the next load; NULL: everything */
 	char config[PROG_CONFIG_SIZE];
 	struct policy policy;
 	struct loader *loader;

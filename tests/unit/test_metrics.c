@@ -42,6 +42,9 @@ static void fill(struct snapshot *snapshot)
 	snapshot->sessions = (struct snapshot_sessions){ 17, 4, { 5, 6 } };
 	policy->connections = 1;
 	snapshot->connections[SLOT_WEB] = (struct snapshot_connections){ 7, 90, 2, 1 };
+	snapshot->policy.listeners[SLOT_WEB].proves = STILE_PROVE_AUTO;
+	snapshot->proofs[SLOT_WEB].since = 5;
+	snapshot->proofs[SLOT_WEB].counts = (struct stile_proven){ 90, 40, 3, 2, 7 };
 	snapshot->has_queues = true;
 	snapshot->queues[SLOT_WEB] = (struct snapshot_queue){
 		.sockets = 2, .length = 7, .backlog = 1022, .in_flight = 3
@@ -170,7 +173,30 @@ static const struct {
 	  "stile_replies_total{kind=\"cookie\"} 0\n"
 	  "stile_replies_total{kind=\"busy\"} 0\n"
 	  "stile_replies_total{kind=\"close\"} 0\n"
-	  "stile_replies_total{kind=\"ack\"} 0\n" },
+	  "stile_replies_total{kind=\"ack\"} 0\n"
+	  "stile_replies_total{kind=\"challenge\"} 0\n" },
+	{ "stile_prove_sources",
+	  "# HELP stile_prove_sources Whether sources have to be proven now.\n"
+	  "# TYPE stile_prove_sources gauge\n"
+	  "stile_prove_sources{listener=\"web\"} 1\n" },
+	{ "stile_syns_challenged_total",
+	  "# HELP stile_syns_challenged_total SYNs that were answered with a SYN cookie.\n"
+	  "# TYPE stile_syns_challenged_total counter\n"
+	  "stile_syns_challenged_total{listener=\"web\"} 90\n" },
+	{ "stile_sources_proven_total",
+	  "# HELP stile_sources_proven_total SYN cookies that came back, and were judged.\n"
+	  "# TYPE stile_sources_proven_total counter\n"
+	  "stile_sources_proven_total{listener=\"web\"} 40\n" },
+	{ "stile_proofs_failed_total",
+	  "# HELP stile_proofs_failed_total SYN cookies that came back, and that the kernel made no "
+	  "connection of.\n"
+	  "# TYPE stile_proofs_failed_total counter\n"
+	  "stile_proofs_failed_total{listener=\"web\"} 3\n" },
+	{ "stile_syns_unprovable_total",
+	  "# HELP stile_syns_unprovable_total SYNs judged unproven, as nothing here could take a "
+	  "connection of them.\n"
+	  "# TYPE stile_syns_unprovable_total counter\n"
+	  "stile_syns_unprovable_total{listener=\"web\"} 2\n" },
 	{ "stile_accept_queue_length",
 	  "# HELP stile_accept_queue_length Connections that the service has not accepted yet.\n"
 	  "# TYPE stile_accept_queue_length gauge\n"
