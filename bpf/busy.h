@@ -91,14 +91,12 @@ __attribute__((noinline)) int busy_wait(const struct pkt *pkt)
 	struct scratch *scratch = compose_scratch();
 	struct wait wait = {};
 	__u64 ns;
-	__u32 i;
 
 	if (!pkt || !scratch)
 		return 0;
 	if (scratch->choice == BUSY_CHOICE_LISTENER)
 		wait.longest = BUSY_WAIT_UNKNOWN;
-	for (i = 0; i <= STILE_JUDGES_MAX; i++)
-		wait_ask(&wait, busy_attachment(scratch, i), &pkt->source);
+	wait_ask_all(&wait, scratch->edge, scratch->judges, &pkt->source);
 	/* A limiter may read a clock that is up to a tick behind. */
 	ns = (wait.longest ? wait.longest : wait.window) + policy.tick;
 	ns = (ns + WAIT_MS - 1) / WAIT_MS;

@@ -56,6 +56,16 @@ static __always_inline __u32 charge_slot(__u32 attachment)
 	return policy.attachments[attachment & (STILE_ATTACHMENTS_MAX - 1)].limiter;
 }
 
+/* What the listener's limiters with keys know of a client: bits, of which KNOWN outweighs NEW. */
+enum charge_client { CHARGE_CLIENT_UNASKED = 0, CHARGE_CLIENT_NEW = 1, CHARGE_CLIENT_KNOWN = 2 };
+
+/* Whether the limiter of @attachment judges a client only where it is new to the others. */
+static __always_inline bool charge_is_for_new(__u32 attachment)
+{
+	return policy.new_sources &&
+	       policy.attachments[attachment & (STILE_ATTACHMENTS_MAX - 1)].new_sources;
+}
+
 /* Whether a limiter that has no room lets events wait for it. */
 static __always_inline bool charge_queues(const struct stile_limiter *limiter)
 {

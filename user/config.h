@@ -81,6 +81,7 @@ struct config_listener {
 	struct config_ports *ports; /* none: every port */
 	size_t n_ports;
 	struct config_judges judges;
+	struct config_name new_sources; /* "": not given */
 	struct config_source *sources;
 	size_t n_sources;
 	uint64_t session_timeout;					/* ns */
