@@ -178,12 +178,14 @@ static __always_inline bool charge_took(const struct stile_limiter *limiter, int
 }
 
 /*
- * Which limiter is charged as the @turn-th. With one for new clients in reverse: whom it refuses for
- * a race that was lost must not have got a bucket of the others yet.
+ * Which limiter is charged as the @turn-th. The one for new clients is the first: whom it refuses,
+ * even where that is for a race that was lost, must not have got a bucket of the others.
  */
-static __always_inline __u32 charge_turn(__u32 turn)
+static __always_inline __u32 charge_turn(const struct charge *charge, __u32 turn)
 {
-	return policy.new_sources ? CHARGE_LIMITERS - 1 - turn : turn;
+	if (!charge_is_for_new(charge->attachments[CHARGE_LAST]))
+		return turn;
+	return turn == 0 ? CHARGE_LAST : turn - 1;
 }
 
 static __always_inline void charge_give_back(struct charge *charge, __u32 turns)
@@ -193,7 +195,7 @@ static __always_inline void charge_give_back(struct charge *charge, __u32 turns)
 	for (turn = 0; turn < CHARGE_LIMITERS; turn++) {
 		if (turn >= turns)
 			break;
-		i = charge_turn(turn);
+		i = charge_turn(charge, turn);
 		slot = charge_slot(charge->attachments[i]);
 		if (charge->attachments[i] != 0 &&
 		    charge_took(charge_limiter_at(slot), charge->answers[i]))
@@ -207,7 +209,7 @@ static __always_inline bool charge_take(struct charge *charge)
 	int answer;
 
 	for (turn = 0; turn < CHARGE_LIMITERS; turn++) {
-		i = charge_turn(turn);
+		i = charge_turn(charge, turn);
 		attachment = charge->attachments[i];
 		if (attachment == 0)
 			continue;
@@ -321,17 +323,29 @@ static __always_inline struct ruling charge_unproven(const struct pkt *pkt,
 	return charge_refusal(pkt, charge->refused, charge->refusal);
 }
 
+/* One for new clients, where there is any, is put in the last place, which is free then. */
+static __always_inline void charge_put_judges(struct charge *charge, __u64 judges)
+{
+	__u32 i, attachment;
+
+	for (i = 0; i < STILE_JUDGES_MAX; i++) {
+		attachment = classify_judge(judges, i);
+		if (charge_is_for_new(attachment))
+			charge->attachments[CHARGE_LAST] = attachment;
+		else if (attachment)
+			charge->attachments[i + 1] = attachment;
+	}
+}
+
 static __always_inline struct ruling charge_event_several(struct xdp_md *ctx, const struct pkt *pkt,
 							  const struct pkt_class *class, __u64 hash)
 {
 	struct charge charge = { .request = { .source = pkt->source, .hash = hash } };
 	const bool places = classify_has_places(class->listener);
 	bool admitted;
-	__u32 i;
 
 	charge.attachments[0] = class->edge;
-	for (i = 0; i < STILE_JUDGES_MAX; i++)
-		charge.attachments[i + 1] = classify_judge(class->judges, i);
+	charge_put_judges(&charge, class->judges);
 	if (places && !class->unproven && !place_begin(pkt, &charge))
 		return judge_pass(STILE_REASON_REPEATED);
 	admitted = charge_peek(&charge);

@@ -17,6 +17,7 @@
 	0x9e3779b97f4a7c15ULL /* odd, its bits evenly spread: 2^64 over the golden ratio */
 
 #define CHARGE_LIMITERS (STILE_JUDGES_MAX + 1)
+#define CHARGE_LAST (CHARGE_LIMITERS - 1)
 
 struct charge_request {
 	struct address source;
