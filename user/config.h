@@ -74,14 +74,13 @@ struct config_source {
 struct raw;
 
 struct config_listener {
-	struct config_name name;
+	struct config_name name, new_sources; /* the latter "": not given */
 	enum stile_protocol protocol;
 	struct config_prefix *addresses; /* single hosts; none: every address */
 	size_t n_addresses;
 	struct config_ports *ports; /* none: every port */
 	size_t n_ports;
 	struct config_judges judges;
-	struct config_name new_sources; /* "": not given */
 	struct config_source *sources;
 	size_t n_sources;
 	uint64_t session_timeout;					/* ns */

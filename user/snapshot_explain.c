@@ -11,6 +11,7 @@
 
 #include "../bpf/judge.h"
 #include "snapshot.h"
+#include "snapshot_explain_new.h"
 #include "snapshot_explain_queue.h"
 #include "snapshot_maps.h"
 #include "snapshot_table.h"
@@ -180,37 +181,20 @@ static int judge(const struct question *question, uint32_t attachment,
 	return 0;
 }
 
-/* Whether the listener's limiters with keys, the @first of @verdict's and on, do not know it. */
-static bool is_new(const struct question *question, const struct snapshot_verdict *verdict,
-		   unsigned int first)
-{
-	const struct stile_limiter *limiters = question->snapshot->policy.limiters;
-	bool asked = false;
-
-	for (unsigned int i = first; i < verdict->n_judges; i++) {
-		if (!limiters[verdict->judges[i].limiter].keyed)
-			continue;
-		if (verdict->judges[i].known)
-			return false;
-		asked = true;
-	}
-	return asked;
-}
-
 /* The interface's limiter, and then the listener's or the source's. */
 static int judge_all(const struct question *question, const uint16_t judges[STILE_JUDGES_MAX],
 		     struct snapshot_verdict *verdict)
 {
-	const struct stile_listener *listener =
-		&question->snapshot->policy.listeners[question->event->listener];
-	const struct stile_attachment *attachments = question->snapshot->policy.attachments;
+	const struct stile_policy *policy = &question->snapshot->policy;
+	const struct stile_listener *listener = &policy->listeners[question->event->listener];
 	uint16_t edge = listener->edges[question->event->interface];
 	int r = 0;
 
 	if (edge)
 		r = judge(question, edge, verdict);
 	for (int i = 0; r == 0 && i < STILE_JUDGES_MAX && judges[i]; i++)
-		if (!attachments[judges[i]].new_sources || is_new(question, verdict, edge != 0))
+		if (!policy->attachments[judges[i]].new_sources ||
+		    snapshot_explain_is_new(policy, verdict, edge != 0))
 			r = judge(question, judges[i], verdict);
 	return r;
 }

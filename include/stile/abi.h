@@ -122,9 +122,9 @@ STILE_SIZE(struct stile_limiter, 120);
 
 /* One limiter in one listener: what decisions are counted by. */
 struct stile_attachment {
-	__u16 limiter;	/* slot; 0: free */
-	__u16 listener; /* slot */
-	__u16 answer;	/* slot in stile_answers, on udp in stile_datagrams; 0: nothing is said */
+	__u16 limiter;	  /* slot; 0: free */
+	__u16 listener;	  /* slot */
+	__u16 answer;	  /* slot in stile_answers, on udp in stile_datagrams; 0: nothing is said */
 	__u8 new_sources; /* 1: it judges only clients that the listener's others do not know */
 	__u8 reserved;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * On UDP, where no source can be proven: a resolver that a name server's host knows already, and one
- * that it does not, while queries come from forged sources.
+ * On UDP, where no source can be proven: a resolver that is known already, and one that is not,
+ * while queries come from forged sources.
  */
 #include <arpa/inet.h>
 #include <netinet/ip.h>
@@ -15,8 +15,8 @@
 
 #define FIRST_SOURCE 0x0a4e0001U /* 10.78.0.1 */
 #define ROUNDS 10
-#define FORGED 1000 /* queries in each, from a source of its own */
-#define NEW_ONES 50 /* sources that are let in */
+#define FORGED 1000		     /* queries in each, from a source of its own */
+#define NEW_ONES 50		     /* sources that are let in */
 #define JUDGED (ROUNDS * FORGED / 2) /* at least: a link may lose some of a burst */
 
 #define CONFIG(judges)                                                                             \
@@ -25,7 +25,8 @@
 	"  mine: {limit: 100, window: 1h, max_keys: 1000}\n"                                       \
 	"  new: {keys: [], limit: 50, window: 1h}\n"                                               \
 	"listeners:\n"                                                                             \
-	"  names: {protocol: udp, ports: [53], app_protocol: dns, rate_limiter_name: " judges "}\n" \
+	"  names: {protocol: udp, ports: [53], app_protocol: dns,\n"                               \
+	"          rate_limiter_name: " judges "}\n"                                               \
 	"metrics: {listen: \"127.0.0.1:9466\"}\n"
 
 static const char unbound[] = "server:\n"
@@ -54,7 +55,8 @@ static struct query make_query(uint32_t source)
 {
 	struct query query = {
 		.ip = { .version = 4, .ihl = 5, .ttl = 64, .protocol = IPPROTO_UDP },
-		.dns = "\x12\x34\x01\0\0\x01\0\0\0\0\0\0\x07service\x07" "example\0\0\x01\0\x01",
+		.dns = "\x12\x34\x01\0\0\x01\0\0\0\0\0\0\x07service\x07"
+		       "example\0\0\x01\0\x01",
 	};
 
 	query.ip.saddr = htonl(FIRST_SOURCE + source);
@@ -124,8 +126,9 @@ static void test_known(void)
 	CHECK("the forged queries were judged", live_wait(most_judged, &live));
 	CHECK_EQ("the table has those admitted",
 		 live_metric_now(&live, "stile_ratelimit_keys", "limiter=\"mine\""), NEW_ONES);
-	CHECK_EQ("as many were", live_metric_now(&live, "stile_ratelimit_decisions_total",
-						 "limiter=\"new\",result=\"allowed\""),
+	CHECK_EQ("as many were",
+		 live_metric_now(&live, "stile_ratelimit_decisions_total",
+				 "limiter=\"new\",result=\"allowed\""),
 		 NEW_ONES);
 	service_says(&live, ask_new, ";; Truncated, retrying in TCP mode.");
 	service_says(&live, ask_new, "192.0.2.7");

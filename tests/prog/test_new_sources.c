@@ -9,7 +9,7 @@
 #include "util.h"
 
 #define FORGED 10000
-#define FEW 1000 /* where the outcome is soon plain */
+#define FEW 1000    /* where the outcome is soon plain */
 #define NEW_ONES 50 /* that are admitted */
 
 #define LIMITERS                                                                                   \
@@ -237,7 +237,8 @@ static void test_flood(void)
 		if (!prog_load(&prog, rows[i].config, PROG_NOW))
 			return;
 		CHECK_STR_EQ(rows[i].what, prog_send(&prog, &spec), rows[i].first);
-		CHECK_EQ(rows[i].what, flood(&prog, rows[i].protocol, rows[i].forged), rows[i].passed);
+		CHECK_EQ(rows[i].what, flood(&prog, rows[i].protocol, rows[i].forged),
+			 rows[i].passed);
 		evicted = prog.counts.tables[prog_limiter(&prog, "mine")][0];
 		if (rows[i].keys)
 			CHECK_EQ(rows[i].what, count_keys(&prog, "mine"), rows[i].keys);
