@@ -107,6 +107,14 @@ static bool begin(struct live *live, const char *name, const char *config)
 	return true;
 }
 
+/* Whether what a command prints for people has @words. */
+static void check_says(const struct live *live, const char *command, const char *words, bool has)
+{
+	autooutput struct output output = live_stile(live, "%s", command);
+
+	CHECK_EQ("it says whom that limiter judges", strstr(output.text, words) != NULL, has);
+}
+
 static const char ask[] = "dig -b $CLIENT +tries=1 @$SERVER service.example";
 static const char ask_new[] = "dig -b " CLIENT_TWO " +tries=1 @$SERVER service.example";
 
@@ -132,6 +140,12 @@ static void test_known(void)
 		 NEW_ONES);
 	service_says(&live, ask_new, ";; Truncated, retrying in TCP mode.");
 	service_says(&live, ask_new, "192.0.2.7");
+	check_says(&live, "explain " CLIENT_TWO, "for new sources", true);
+	check_says(&live, "explain " CLIENT_ONE, "for new sources", false);
+	check_says(&live, "status", "mine, new (new ones)", true);
+	check_says(&live, "status --json", "\"new_sources_limiter\": \"new\"", true);
+	check_says(&live, "clients --limiter mine", CLIENT_ONE, true);
+	check_says(&live, "clients --limiter mine", CLIENT_TWO, false);
 }
 
 /* The contrast: with the same limiter as one for all, the flood has spent what it needs. */
