@@ -288,6 +288,42 @@ static void test_sessions(void)
 		     "pass allowed at80/mine=allowed at80/new=allowed");
 }
 
+/* With all that a policy may have beside it, the program loads and says the same. */
+static void test_beside_all(void)
+{
+	static const char config[] =
+		"interfaces: {lo: {rate_limiter_name: edge}}\n"
+		"reset_text: true\n"
+		"rate_limiters:\n"
+		"  edge: {keys: [], limit: 1000, window: 1h}\n"
+		"  mine: {limit: 3, window: 1h, ipv6_prefix: 128}\n"
+		"  held: {algorithm: concurrency, limit: 2, queue: 2}\n"
+		"  all: {keys: [], limit: 1000, window: 1h}\n"
+		"  new: {limit: 1, window: 1h, ipv4_prefix: 8, max_keys_action: reject}\n"
+		"listeners:\n"
+		"  at80: {ports: [80], addresses: [" SERVER_ONE "], app_protocol: http,\n"
+		"         rate_limiter_name: [mine, held, all], accept_queue_limit: 80%,\n"
+		"         on_limit: evict-idle, prove_sources: always,\n"
+		"         new_sources_rate_limiter_name: new, sources: {10.0.0.0/8: mine}}\n"
+		"  at53: {protocol: udp, ports: [53], app_protocol: raw, raw: {bytes: 'BUSY'},\n"
+		"         rate_limiter_name: mine, new_sources_rate_limiter_name: new}\n";
+	struct pkt_spec spec = {
+		.protocol = IPPROTO_UDP, .dport = 53, .payload = 8, .from = CLIENT_FAR
+	};
+	autoprog struct prog prog = {};
+
+	if (!prog_load(&prog, config, PROG_NOW))
+		return;
+	CHECK_STR_EQ("a SYN, where nobody listens", prog_send(&prog, &(struct pkt_spec){}),
+		     "lo: pass allowed at80/edge=allowed at80/mine=allowed at80/held=allowed "
+		     "at80/all=allowed at80/new=allowed");
+	CHECK_STR_EQ("a datagram", prog_send(&prog, &spec),
+		     "lo: pass allowed at53/edge=allowed at53/mine=allowed at53/new=allowed");
+	spec.from = "198.51.100.200";
+	CHECK_STR_EQ("another new one of its prefix", prog_send(&prog, &spec),
+		     "lo: reply limited at53/new=limited busy");
+}
+
 CHECK_SUITE(new_sources, { "whom it judges", test_judges }, { "kinds", test_kinds },
 	    { "sources", test_sources }, { "a full table", test_full }, { "a flood", test_flood },
-	    { "sessions", test_sessions });
+	    { "sessions", test_sessions }, { "beside all else", test_beside_all });
