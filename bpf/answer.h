@@ -53,13 +53,16 @@ __attribute__((noinline)) int answer_build(struct xdp_md *ctx, const struct pkt 
 	return pkt ? reply(ctx, pkt, kind) : -1;
 }
 
-/* The same for a datagram, in its listener's language. */
-__attribute__((noinline)) int answer_busy(struct xdp_md *ctx, const struct pkt *pkt)
+/*
+ * The same for a datagram, in its listener's language. The @wait is asked for before, so that the
+ * frames do not add up.
+ */
+__attribute__((noinline)) int answer_busy(struct xdp_md *ctx, const struct pkt *pkt, __u32 wait)
 {
-	return pkt ? datagram_answer(ctx, pkt, wait_ms(pkt)) : -1;
+	return pkt ? datagram_answer(ctx, pkt, wait) : -1;
 }
 
-/* A reset with a text. The @wait is asked for before, so that the frames do not add up. */
+/* A reset with a text. The same. */
 __attribute__((noinline)) int answer_told(struct xdp_md *ctx, const struct pkt *pkt, __u32 wait)
 {
 	return pkt ? reply_reset_told(ctx, pkt, wait) : -1;
@@ -72,7 +75,7 @@ static __always_inline int answer_make(struct xdp_md *ctx, const struct pkt *pkt
 	int listener = 0;
 
 	if (policy.has_datagrams && ruling->reply == STILE_REPLY_BUSY)
-		return answer_busy(ctx, pkt);
+		return answer_busy(ctx, pkt, wait_ms(pkt));
 	/* Who has proven to be there has a connection, which is past the point to be spoken to. */
 	if (policy.converses && pkt->protocol == STILE_PROTOCOL_TCP && !(pkt->flags & FLAG_ACK))
 		listener = busy_speaks(pkt, ruling->refused);

@@ -90,20 +90,13 @@ __attribute__((noinline)) int busy_wait(const struct pkt *pkt)
 {
 	struct scratch *scratch = compose_scratch();
 	struct wait wait = {};
-	__u32 i, attachment;
 	__u64 ns;
 
 	if (!pkt || !scratch)
 		return 0;
 	if (scratch->choice == BUSY_CHOICE_LISTENER)
 		wait.longest = BUSY_WAIT_UNKNOWN;
-	wait_ask(&wait, scratch->edge, &pkt->source);
-	for (i = 0; i < STILE_JUDGES_MAX; i++) {
-		attachment = classify_judge(scratch->judges, i);
-		if (attachment == 0)
-			break;
-		wait_ask(&wait, attachment, &pkt->source);
-	}
+	wait_ask_all(&wait, scratch->edge, scratch->judges, &pkt->source);
 	/* A limiter may read a clock that is up to a tick behind. */
 	ns = (wait.longest ? wait.longest : wait.window) + policy.tick;
 	ns = (ns + WAIT_MS - 1) / WAIT_MS;

@@ -125,22 +125,38 @@ static __always_inline bool charge_refuses(const struct stile_limiter *limiter, 
 	return answer == TABLE_LIMITED;
 }
 
+/* What the look tells of the client. Where there is no table, nobody is new: it is not to blame. */
+static __always_inline __u32 charge_client_of(const struct stile_limiter *limiter, int answer)
+{
+	if (!policy.new_sources || !limiter->keyed)
+		return CHARGE_CLIENT_UNASKED;
+	return answer == TABLE_MISSING || answer == TABLE_FULL ? CHARGE_CLIENT_NEW
+							       : CHARGE_CLIENT_KNOWN;
+}
+
 /*
  * Whether every limiter would let the event in; charges none. Where one refuses that lets events
- * wait, the others are asked as well: it only waits for what nothing else refuses.
+ * wait, the others are asked as well: it only waits for what nothing else refuses. The one for new
+ * clients comes last, and is out of it where the client is known.
  */
 static __always_inline bool charge_peek(struct charge *charge)
 {
+	__u32 i, attachment, client = CHARGE_CLIENT_UNASKED;
 	const struct stile_limiter *limiter;
-	__u32 i, attachment;
 	int answer;
 
 	for (i = 0; i < CHARGE_LIMITERS; i++) {
 		attachment = charge->attachments[i];
 		if (attachment == 0)
 			continue;
+		if (charge_is_for_new(attachment) && client != CHARGE_CLIENT_NEW) {
+			charge->attachments[i] = 0;
+			continue;
+		}
 		answer = charge_limiter(charge_slot(attachment), &charge->request, CHARGE_PEEK);
 		limiter = charge_limiter_at(charge_slot(attachment));
+		if (i > 0) /* the interface's tells nothing of the listener's clients */
+			client |= charge_client_of(limiter, answer);
 		if (!charge_refuses(limiter, answer) ||
 		    (BUCKET_MAY_HOLD && charge->refused && charge_queues(limiter)))
 			continue;
@@ -161,13 +177,25 @@ static __always_inline bool charge_took(const struct stile_limiter *limiter, int
 	       (answer == TABLE_COUNTED && limiter->algorithm != STILE_ALGORITHM_TOKEN_BUCKET);
 }
 
-static __always_inline void charge_give_back(struct charge *charge, __u32 n)
+/*
+ * Which limiter is charged as the @turn-th. The one for new clients is the first: whom it refuses,
+ * even where that is for a race that was lost, must not have got a bucket of the others.
+ */
+static __always_inline __u32 charge_turn(const struct charge *charge, __u32 turn)
 {
-	__u32 i, slot;
+	if (!charge_is_for_new(charge->attachments[CHARGE_LAST]))
+		return turn;
+	return turn == 0 ? CHARGE_LAST : turn - 1;
+}
 
-	for (i = 0; i < CHARGE_LIMITERS; i++) {
-		if (i >= n)
+static __always_inline void charge_give_back(struct charge *charge, __u32 turns)
+{
+	__u32 turn, i, slot;
+
+	for (turn = 0; turn < CHARGE_LIMITERS; turn++) {
+		if (turn >= turns)
 			break;
+		i = charge_turn(charge, turn);
 		slot = charge_slot(charge->attachments[i]);
 		if (charge->attachments[i] != 0 &&
 		    charge_took(charge_limiter_at(slot), charge->answers[i]))
@@ -177,10 +205,11 @@ static __always_inline void charge_give_back(struct charge *charge, __u32 n)
 
 static __always_inline bool charge_take(struct charge *charge)
 {
-	__u32 i, attachment;
+	__u32 turn, i, attachment;
 	int answer;
 
-	for (i = 0; i < CHARGE_LIMITERS; i++) {
+	for (turn = 0; turn < CHARGE_LIMITERS; turn++) {
+		i = charge_turn(charge, turn);
 		attachment = charge->attachments[i];
 		if (attachment == 0)
 			continue;
@@ -188,7 +217,7 @@ static __always_inline bool charge_take(struct charge *charge)
 		if (charge_refuses(charge_limiter_at(charge_slot(attachment)), answer)) {
 			charge->refused = attachment;
 			charge->refusal = answer;
-			charge_give_back(charge, i);
+			charge_give_back(charge, turn);
 			return false;
 		}
 		charge->answers[i] = answer;
@@ -294,17 +323,29 @@ static __always_inline struct ruling charge_unproven(const struct pkt *pkt,
 	return charge_refusal(pkt, charge->refused, charge->refusal);
 }
 
+/* One for new clients, where there is any, is put in the last place, which is free then. */
+static __always_inline void charge_put_judges(struct charge *charge, __u64 judges)
+{
+	__u32 i, attachment;
+
+	for (i = 0; i < STILE_JUDGES_MAX; i++) {
+		attachment = classify_judge(judges, i);
+		if (charge_is_for_new(attachment))
+			charge->attachments[CHARGE_LAST] = attachment;
+		else if (attachment)
+			charge->attachments[i + 1] = attachment;
+	}
+}
+
 static __always_inline struct ruling charge_event_several(struct xdp_md *ctx, const struct pkt *pkt,
 							  const struct pkt_class *class, __u64 hash)
 {
 	struct charge charge = { .request = { .source = pkt->source, .hash = hash } };
 	const bool places = classify_has_places(class->listener);
 	bool admitted;
-	__u32 i;
 
 	charge.attachments[0] = class->edge;
-	for (i = 0; i < STILE_JUDGES_MAX; i++)
-		charge.attachments[i + 1] = classify_judge(class->judges, i);
+	charge_put_judges(&charge, class->judges);
 	if (places && !class->unproven && !place_begin(pkt, &charge))
 		return judge_pass(STILE_REASON_REPEATED);
 	admitted = charge_peek(&charge);

@@ -17,6 +17,7 @@
 	0x9e3779b97f4a7c15ULL /* odd, its bits evenly spread: 2^64 over the golden ratio */
 
 #define CHARGE_LIMITERS (STILE_JUDGES_MAX + 1)
+#define CHARGE_LAST (CHARGE_LIMITERS - 1)
 
 struct charge_request {
 	struct address source;
@@ -54,6 +55,16 @@ static __always_inline const struct stile_limiter *charge_limiter_at(__u32 slot)
 static __always_inline __u32 charge_slot(__u32 attachment)
 {
 	return policy.attachments[attachment & (STILE_ATTACHMENTS_MAX - 1)].limiter;
+}
+
+/* What the listener's limiters with keys know of a client: bits, of which KNOWN outweighs NEW. */
+enum charge_client { CHARGE_CLIENT_UNASKED = 0, CHARGE_CLIENT_NEW = 1, CHARGE_CLIENT_KNOWN = 2 };
+
+/* Whether the limiter of @attachment judges a client only where it is new to the others. */
+static __always_inline bool charge_is_for_new(__u32 attachment)
+{
+	return policy.new_sources &&
+	       policy.attachments[attachment & (STILE_ATTACHMENTS_MAX - 1)].new_sources;
 }
 
 /* Whether a limiter that has no room lets events wait for it. */

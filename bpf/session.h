@@ -39,7 +39,10 @@ __attribute__((noinline)) int session_listener(__u32 edge, __u64 judges)
 	return listener;
 }
 
-/* Those of @judges that count datagrams, with no gap between them. */
+/*
+ * Those of @judges that count datagrams, with no gap between them. A client with a session that was
+ * let in is none that is new.
+ */
 __attribute__((noinline)) __u64 session_others(__u64 judges)
 {
 	__u64 others = 0;
@@ -48,7 +51,7 @@ __attribute__((noinline)) __u64 session_others(__u64 judges)
 	unrolled
 	for (i = 0; i < STILE_JUDGES_MAX; i++) {
 		attachment = classify_judge(judges, STILE_JUDGES_MAX - 1 - i);
-		if (attachment && !session_counts(attachment))
+		if (attachment && !session_counts(attachment) && !charge_is_for_new(attachment))
 			others = classify_put_before(others, attachment);
 	}
 	return others;
@@ -142,6 +145,8 @@ static __always_inline enum flow_kind session_kind(const struct ruling *ruling)
 static __always_inline void session_remember(const struct pkt *pkt, __u32 listener,
 					     const struct ruling *ruling)
 {
+	if (ruling->refused && charge_is_for_new(ruling->refused))
+		return; /* or forged sources would fill this table, too */
 	if (ruling->refused)
 		session_hold(pkt, ruling->refused, ruling->reason, session_kind(ruling));
 	else

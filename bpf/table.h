@@ -290,31 +290,31 @@ static __always_inline void table_note(const struct table_set *set,
 }
 
 /*
- * Whether the bucket would admit the event; charges nothing. A client without one is new, and FULL
- * where there is no room for it. A refusal is noted, because it ends the event.
+ * Whether the bucket would admit the event; charges nothing. A client without one is MISSING, and
+ * would be admitted, or FULL where there is no room for it. A refusal is noted, because it ends the
+ * event.
  */
 static __always_inline enum table_answer table_peek(const struct table_set *set,
 						    const struct stile_limiter *limiter,
 						    const struct table_event *event)
 {
 	__u32 way = table_find(set, &event->key);
-	__u64 state = 0, worth;
+	__u64 state, worth;
 
-	if (way < set->ways) {
-		state = load_once(set->state[way]);
-		if (table_differs(set, way, &event->key)) /* it has just changed hands */
-			state = 0;
-	} else if (limiter->full != STILE_FULL_EVICT) {
+	if (way >= set->ways) {
+		if (limiter->full == STILE_FULL_EVICT)
+			return TABLE_MISSING;
 		table_victim(set, limiter, event->now, &worth);
-		if (worth > 1)
-			return TABLE_FULL;
+		return worth > 1 ? TABLE_FULL : TABLE_MISSING;
 	}
+	state = load_once(set->state[way]);
+	if (table_differs(set, way, &event->key)) /* it has just changed hands */
+		return TABLE_MISSING;
 	if (table_charge(limiter, state, event, &state))
 		return TABLE_ALLOWED;
 	if (limiter->action == STILE_ACTION_COUNT)
 		return TABLE_COUNTED;
-	if (way < set->ways)
-		table_note(set, limiter, way, event, false);
+	table_note(set, limiter, way, event, false);
 	return TABLE_LIMITED;
 }
 

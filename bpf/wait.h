@@ -79,10 +79,11 @@ __attribute__((noinline)) __u64 wait_of_session(const struct pkt *pkt)
 
 /* The limiters of an event that was refused, as they are asked. */
 struct wait {
-	bool session;  /* of the packet is let in: who counts sessions is not asked */
+	__u8 session;  /* 1: of the packet is let in: who counts sessions is not asked */
+	__u8 client;   /* enum charge_client */
+	__u32 slots;   /* of those that were asked, a byte each, the last one lowest */
 	__u64 longest; /* ns until all that know the client would admit it */
 	__u64 window;  /* of those that turn away whom they have no room for, and do not know it */
-	__u64 slots;   /* of those that were asked, a byte each, the last one lowest */
 };
 
 /* When a place in a table is free again. The window of places that are held is none to wait for. */
@@ -113,15 +114,32 @@ static __always_inline void wait_ask(struct wait *wait, __u32 attachment,
 	const struct stile_limiter *limiter = charge_limiter_at(slot);
 	__u64 ns;
 
-	if (attachment == 0 || limiter->action == STILE_ACTION_COUNT)
+	if (attachment == 0 || (wait->session && limiter->unit != STILE_UNIT_DATAGRAMS))
 		return;
-	if (wait->session && limiter->unit != STILE_UNIT_DATAGRAMS)
+	if (charge_is_for_new(attachment) && wait->client != CHARGE_CLIENT_NEW)
+		return;
+	if (limiter->action == STILE_ACTION_COUNT && !(policy.new_sources && limiter->keyed))
 		return;
 	ns = wait_of(slot, source, wait_ahead(wait, slot));
+	if (limiter->keyed)
+		wait->client |= ns == WAIT_UNKNOWN ? CHARGE_CLIENT_NEW : CHARGE_CLIENT_KNOWN;
+	if (limiter->action == STILE_ACTION_COUNT)
+		return;
 	if (ns < WAIT_NEVER)
 		wait->longest = ns > wait->longest ? ns : wait->longest;
 	else if (ns == WAIT_NEVER || limiter->full == STILE_FULL_REJECT)
 		wait_ask_window(wait, limiter);
+}
+
+static __always_inline void wait_ask_all(struct wait *wait, __u32 edge, __u64 judges,
+					 const struct address *source)
+{
+	__u32 i;
+
+	wait_ask(wait, edge, source);
+	wait->client = CHARGE_CLIENT_UNASKED; /* as in charge_peek() */
+	for (i = 0; i < STILE_JUDGES_MAX && classify_judge(judges, i); i++)
+		wait_ask(wait, classify_judge(judges, i), source);
 }
 
 /*
@@ -132,14 +150,11 @@ __attribute__((noinline)) __u64 wait_of_event(const struct pkt *pkt, bool sessio
 {
 	struct wait wait = { .session = session };
 	struct pkt_class class = {};
-	__u32 i;
 
 	if (!pkt)
 		return 0;
 	classify_judges(pkt, classify_listener(pkt), &class);
-	wait_ask(&wait, class.edge, &pkt->source);
-	for (i = 0; i < STILE_JUDGES_MAX; i++)
-		wait_ask(&wait, classify_judge(class.judges, i), &pkt->source);
+	wait_ask_all(&wait, class.edge, class.judges, &pkt->source);
 	return wait.longest ? wait.longest : wait.window;
 }
 

@@ -17,7 +17,19 @@ void check_each_judge(const struct check *check, const uint16_t judges[STILE_JUD
 	const struct stile_policy *kernel = &check->policy->kernel;
 
 	for (size_t i = 0; i < STILE_JUDGES_MAX && judges[i]; i++)
-		each(&kernel->limiters[kernel->attachments[judges[i]].limiter], context);
+		if (!kernel->attachments[judges[i]].new_sources)
+			each(&kernel->limiters[kernel->attachments[judges[i]].limiter], context);
+}
+
+const struct stile_limiter *check_new_sources(const struct check *check,
+					      const uint16_t judges[STILE_JUDGES_MAX])
+{
+	const struct stile_policy *kernel = &check->policy->kernel;
+
+	for (size_t i = 0; i < STILE_JUDGES_MAX && judges[i]; i++)
+		if (kernel->attachments[judges[i]].new_sources)
+			return &kernel->limiters[kernel->attachments[judges[i]].limiter];
+	return NULL;
 }
 
 const struct stile_listener *check_listener(const struct check *check, const char *name)

@@ -19,10 +19,14 @@ struct check {
 	const struct policy *policy;
 };
 
-/* Calls @each with every limiter of @judges, in the order of judgement. */
+/* Calls @each with every limiter of @judges, in the order of judgement, but the next. */
 void check_each_judge(const struct check *check, const uint16_t judges[STILE_JUDGES_MAX],
 		      void (*each)(const struct stile_limiter *limiter, void *context),
 		      void *context);
+
+/* The one of them that judges new sources only, or NULL. */
+const struct stile_limiter *check_new_sources(const struct check *check,
+					      const uint16_t judges[STILE_JUDGES_MAX]);
 
 /* The compiled listener or limiter of that name, which the configuration has. */
 const struct stile_listener *check_listener(const struct check *check, const char *name);

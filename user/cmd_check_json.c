@@ -156,6 +156,12 @@ static json_t *backlog(const struct config_queue *queue)
 			     : json_integer((json_int_t)queue->backlog);
 }
 
+/* NULL: not given. */
+static const char *given(const struct config_name *name)
+{
+	return *name->text ? name->text : NULL;
+}
+
 static json_t *agent_check(const struct config_listener *from)
 {
 	if (!from->level.agent_host)
@@ -173,7 +179,8 @@ static json_t *listeners(const struct config *config)
 
 		reading_append(
 			&array,
-			json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:s}",
+			json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:s, "
+				  "s:s?}",
 				  "name", from->name.text, "protocol",
 				  policy_protocol_names[from->protocol], "addresses",
 				  prefixes(from->addresses, from->n_addresses), "ports",
@@ -182,7 +189,8 @@ static json_t *listeners(const struct config *config)
 				  "accept_queue_limit", queue_limit(&from->queue), "listen_backlog",
 				  backlog(&from->queue), "agent_check", agent_check(from),
 				  "unavailable_below", from->level.unavailable_below,
-				  "prove_sources", policy_prove_names[from->proves]));
+				  "prove_sources", policy_prove_names[from->proves],
+				  "new_sources_limiter", given(&from->new_sources)));
 	}
 	return array;
 }

@@ -112,11 +112,17 @@ static void add_judge(const struct stile_limiter *limiter, void *context)
 static void add_judges(const struct check *check, struct rows *rows,
 		       const uint16_t judges[STILE_JUDGES_MAX])
 {
+	const struct stile_limiter *newcomers = check_new_sources(check, judges);
+
 	if (!judges[0]) {
 		begin_row(rows);
 		table_print_cell(&rows->table, "no limit");
 	}
 	check_each_judge(check, judges, add_judge, rows);
+	if (newcomers) {
+		rows->clients = "new ones of them";
+		add_judge(newcomers, rows);
+	}
 }
 
 static void add_edges(const struct check *check, struct rows *rows,

@@ -14,8 +14,20 @@
 void status_each_limiter(const struct stile_policy *policy, const uint16_t *judges, size_t n,
 			 void (*each)(const char *name, void *context), void *context)
 {
-	for (size_t i = 0; i < n && judges[i]; i++)
-		each(policy->limiters[policy->attachments[judges[i]].limiter].name, context);
+	for (size_t i = 0; i < n && judges[i]; i++) {
+		const struct stile_attachment *at = &policy->attachments[judges[i]];
+
+		if (!at->new_sources)
+			each(policy->limiters[at->limiter].name, context);
+	}
+}
+
+const char *status_new_sources(const struct stile_policy *policy, const uint16_t *judges)
+{
+	for (size_t i = 0; i < STILE_JUDGES_MAX && judges[i]; i++)
+		if (policy->attachments[judges[i]].new_sources)
+			return policy->limiters[policy->attachments[judges[i]].limiter].name;
+	return NULL;
 }
 
 const char *status_edge(const struct stile_policy *policy, uint32_t slot)

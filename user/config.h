@@ -74,7 +74,7 @@ struct config_source {
 struct raw;
 
 struct config_listener {
-	struct config_name name;
+	struct config_name name, new_sources; /* the latter "": not given */
 	enum stile_protocol protocol;
 	struct config_prefix *addresses; /* single hosts; none: every address */
 	size_t n_addresses;

@@ -90,6 +90,14 @@ static void read_listener_judges(struct config_reader *reader, const struct tree
 	config_value_judges(reader, value, false, &listener->judges);
 }
 
+static void read_new_sources(struct config_reader *reader, const struct tree_node *value,
+			     void *object)
+{
+	struct config_listener *listener = object;
+
+	config_value_name(reader, value, &listener->new_sources);
+}
+
 static void read_source(struct config_reader *reader, const struct tree_node *key,
 			const struct tree_node *value, struct config_listener *listener)
 {
@@ -160,6 +168,7 @@ static const struct config_field listener_fields[] = {
 	{ "addresses", read_addresses },
 	{ "ports", read_ports },
 	{ "rate_limiter_name", read_listener_judges },
+	{ "new_sources_rate_limiter_name", read_new_sources },
 	{ "sources", read_sources },
 	{ "session_timeout", read_session_timeout },
 	{ "on_limit", read_on_limit },

@@ -96,6 +96,8 @@ static void add_judgement(const struct explain_subject *subject,
 		table_print_cell(table, "%" PRIu64 " of %llu used (%s)%s", judgement->client.used,
 				 tokens ? limiter->burst : limiter->limit, limit,
 				 judgement->known ? "" : ", a new client");
+	if (subject->snapshot->policy.attachments[judgement->attachment].new_sources)
+		table_print_item(table, "for new sources");
 }
 
 /* What is explained: of a session that is known, nothing is asked any more. */

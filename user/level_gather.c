@@ -72,6 +72,12 @@ static void gather_queue(const struct snapshot *snapshot, uint32_t slot, struct 
 		input->queue_limit = 1; /* a small part of a small queue */
 }
 
+/* Whether all of the listener's clients share it: only then it tells how the service fares. */
+static bool is_shared(const struct stile_policy *policy, const struct stile_attachment *attachment)
+{
+	return !policy->limiters[attachment->limiter].keyed && !attachment->new_sources;
+}
+
 void level_gather(const struct snapshot *snapshot, const struct stile_decisions *before,
 		  uint32_t slot, struct level_input *ret_input)
 {
@@ -81,7 +87,7 @@ void level_gather(const struct snapshot *snapshot, const struct stile_decisions 
 	for (size_t i = 1; i < STILE_ATTACHMENTS_MAX; i++) {
 		const struct stile_attachment *at = &policy->attachments[i];
 
-		if (!at->limiter || at->listener != slot || policy->limiters[at->limiter].keyed)
+		if (!at->limiter || at->listener != slot || !is_shared(policy, at))
 			continue;
 		gather_refused(&snapshot->decisions[i], &before[i], &input);
 		gather_held(snapshot, at->limiter, &input);

@@ -38,6 +38,10 @@ void policy_build_limiters(struct policy_build *build);
 /* Which limiters judge where: listeners, their sources, interfaces. 0 or -ENOMEM. */
 int policy_build_judges(struct policy_build *build);
 
+/* Puts @attachment, of a listener and its @limiter for new sources, behind the others. */
+void policy_build_new_sources(struct policy_build *build, size_t listener, size_t limiter,
+			      uint16_t attachment);
+
 /* Warns of limiters that an event is charged to more than once. */
 void policy_warn_repeats(struct policy_build *build);
 

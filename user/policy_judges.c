@@ -170,15 +170,38 @@ static void build_edge(struct judging *judging, size_t interface)
 	out->edges[build->interfaces[interface]] = attach(judging, index, judges->names[0].place);
 }
 
+/* An attachment of its own: what it decides is counted apart. */
+static void build_new_sources(struct judging *judging)
+{
+	struct policy_build *build = judging->build;
+	const struct config_listener *listener = &build->config->listeners[judging->listener];
+	const struct config_name *name = &listener->new_sources;
+	size_t index;
+
+	if (!*name->text || !resolve(build, name, &index))
+		return;
+	if (judging->attached[index])
+		diag_error(build->diag, name->place,
+			   "rate limiter '%s' judges at '%s' already, expected another one for new "
+			   "sources",
+			   name->text, listener->name.text);
+	else
+		policy_build_new_sources(build, judging->listener, index,
+					 attach(judging, index, name->place));
+}
+
 static int build_listener(struct policy_build *build, size_t index)
 {
 	struct judging judging = { .build = build, .listener = index };
+	int result;
 
 	fill(&judging, &build->config->listeners[index].judges,
 	     build->policy->kernel.listeners[build->listeners[index]].judges);
 	for (size_t i = 0; i < build->config->n_interfaces; i++)
 		build_edge(&judging, i);
-	return build_sources(&judging);
+	result = build_sources(&judging);
+	build_new_sources(&judging);
+	return result;
 }
 
 static void check_interface(struct policy_build *build, const struct config_interface *interface)

@@ -12,6 +12,7 @@
 #include "../bpf/judge.h"
 #include "snapshot.h"
 #include "snapshot_explain_answer.h"
+#include "snapshot_explain_new.h"
 #include "snapshot_explain_queue.h"
 #include "snapshot_maps.h"
 #include "snapshot_table.h"
@@ -185,15 +186,17 @@ static int judge(const struct question *question, uint32_t attachment,
 static int judge_all(const struct question *question, const uint16_t judges[STILE_JUDGES_MAX],
 		     struct snapshot_verdict *verdict)
 {
-	const struct stile_listener *listener =
-		&question->snapshot->policy.listeners[question->event->listener];
+	const struct stile_policy *policy = &question->snapshot->policy;
+	const struct stile_listener *listener = &policy->listeners[question->event->listener];
 	uint16_t edge = listener->edges[question->event->interface];
 	int r = 0;
 
 	if (edge)
 		r = judge(question, edge, verdict);
 	for (int i = 0; r == 0 && i < STILE_JUDGES_MAX && judges[i]; i++)
-		r = judge(question, judges[i], verdict);
+		if (!policy->attachments[judges[i]].new_sources ||
+		    snapshot_explain_is_new(policy, verdict, edge != 0))
+			r = judge(question, judges[i], verdict);
 	return r;
 }
 

@@ -45,10 +45,13 @@ json_t *status_proofs_json(const struct snapshot *snapshot, uint32_t slot);
 
 /*
  * The limiters that a list of attachments names: @judges up to the first 0, @n at most. Calls @each
- * with every name.
+ * with every name, but the next.
  */
 void status_each_limiter(const struct stile_policy *policy, const uint16_t *judges, size_t n,
 			 void (*each)(const char *name, void *context), void *context);
+
+/* The limiter among @judges that judges new sources only, or NULL. */
+const char *status_new_sources(const struct stile_policy *policy, const uint16_t *judges);
 
 /* The limiter that packets bring with them from the interface in @slot, or NULL. */
 const char *status_edge(const struct stile_policy *policy, uint32_t slot);

@@ -74,10 +74,13 @@ static json_t *sources_json(const struct status *status, uint32_t listener)
 
 		if (source->listener != listener)
 			continue;
-		reading_append(&array, json_pack("{ss, so}", "source",
+		reading_append(&array, json_pack("{ss, so, ss?}", "source",
 						 prefix_format(&source->prefix, prefix), "limiters",
 						 limiter_names(&status->snapshot->policy,
-							       source->policy.judges)));
+							       source->policy.judges),
+						 "new_sources_limiter",
+						 status_new_sources(&status->snapshot->policy,
+								    source->policy.judges)));
 	}
 	return array;
 }
@@ -122,7 +125,7 @@ static json_t *listeners_json(const struct status *status)
 		if (!*listener->name)
 			continue;
 		reading_append(&array,
-			       json_pack("{ss, ss, so, so, so, so, so, so, so}", "listener",
+			       json_pack("{ss, ss, so, so, so, so, so, so, so, ss?}", "listener",
 					 listener->name, "protocol",
 					 policy_protocol_names[listener->protocol], "ports",
 					 ports_json(status, i), "limiters",
@@ -131,7 +134,9 @@ static json_t *listeners_json(const struct status *status)
 					 level_json(status, i), "connections",
 					 connections_json(status->snapshot, i), "accept_queue",
 					 status_queue_json(status->snapshot, i), "prove_sources",
-					 status_proofs_json(status->snapshot, i)));
+					 status_proofs_json(status->snapshot, i),
+					 "new_sources_limiter",
+					 status_new_sources(policy, listener->judges)));
 	}
 	return array;
 }

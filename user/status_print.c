@@ -20,6 +20,16 @@ static void add_name(const char *name, void *table)
 	table_print_item(table, "%s", name);
 }
 
+static void add_limiters(const struct stile_policy *policy, const uint16_t *judges,
+			 struct table_print *table)
+{
+	const char *newcomers = status_new_sources(policy, judges);
+
+	status_each_limiter(policy, judges, STILE_JUDGES_MAX, add_name, table);
+	if (newcomers)
+		table_print_item(table, "%s (new ones)", newcomers);
+}
+
 int status_print_finish(struct table_print *table, FILE *out)
 {
 	int r = 0;
@@ -123,7 +133,7 @@ static size_t add_place(const struct status *status, size_t first, struct table_
 	for (i = first; i < status->n_ports && same_place(ports, &status->ports[i]); i++)
 		add_range(&status->ports[i], table);
 	table_print_cell(table, "%s", listener->judges[0] ? "" : "-");
-	status_each_limiter(policy, listener->judges, STILE_JUDGES_MAX, add_name, table);
+	add_limiters(policy, listener->judges, table);
 	return i;
 }
 
@@ -159,8 +169,7 @@ static int print_sources(const struct status *status, FILE *out)
 		table_print_cell(&table, "%s", policy->listeners[source->listener].name);
 		table_print_cell(&table, "%s", prefix_format(&source->prefix, prefix));
 		table_print_cell(&table, "%s", source->policy.judges[0] ? "" : "none");
-		status_each_limiter(policy, source->policy.judges, STILE_JUDGES_MAX, add_name,
-				    &table);
+		add_limiters(policy, source->policy.judges, &table);
 	}
 	return status_print_finish(&table, out);
 }

@@ -122,10 +122,11 @@ STILE_SIZE(struct stile_limiter, 120);
 
 /* One limiter in one listener: what decisions are counted by. */
 struct stile_attachment {
-	__u16 limiter;	/* slot; 0: free */
-	__u16 listener; /* slot */
-	__u16 answer;	/* slot in stile_answers, on udp in stile_datagrams; 0: nothing is said */
-	__u16 reserved;
+	__u16 limiter;	  /* slot; 0: free */
+	__u16 listener;	  /* slot */
+	__u16 answer;	  /* slot in stile_answers, on udp in stile_datagrams; 0: nothing is said */
+	__u8 new_sources; /* 1: it judges only clients that the listener's others do not know */
+	__u8 reserved;
 };
 STILE_SIZE(struct stile_attachment, 8);
 
@@ -196,7 +197,8 @@ struct stile_policy {
 	__u32 holders;	   /* serial of stile_holders */
 	__u32 max_clients; /* entries of stile_holders */
 	__u8 connections;  /* 1: open connections are counted */
-	__u8 reserved_too[3];
+	__u8 new_sources;  /* 1: an attachment judges only clients that are not known */
+	__u8 reserved_too[2];
 	/* Where in the kernel's socket an accept queue's length, backlog and handshakes are. */
 	__u32 queue_length, queue_backlog, queue_young;
 	__u32 handshake_sets; /* of stile_handshakes; 0: no limiter counts places */

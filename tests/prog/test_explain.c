@@ -171,7 +171,7 @@ static void test_tcp(void)
 		.clients = clients,
 		.n_clients = ARRAY_SIZE(clients),
 		.first_port = 80,
-		.n_ports = 11,
+		.n_ports = 12,
 		.protocol = IPPROTO_TCP,
 	};
 
@@ -192,6 +192,7 @@ static void test_tcp(void)
 		    "  some: {limit: 2, window: 5s, max_keys: 1, max_keys_action: allow,\n"
 		    "         ipv6_prefix: 128}\n"
 		    "  closing: {limit: 2, window: 3s, max_keys: 100, action: close}\n"
+		    "  newcomers: {keys: [], limit: 1, window: 2s}\n"
 		    "listeners:\n"
 		    "  at80:\n"
 		    "    ports: [80]\n"
@@ -206,7 +207,12 @@ static void test_tcp(void)
 		    "  at87: {ports: [87], rate_limiter_name: [window, tokens, window, tokens]}\n"
 		    "  at88: {ports: [88], rate_limiter_name: [noted, few, noted, few]}\n"
 		    "  at89: {ports: [89], app_protocol: http, rate_limiter_name: [window, few]}\n"
-		    "  at90: {ports: [90], rate_limiter_name: closing}\n"))
+		    "  at90: {ports: [90], rate_limiter_name: closing}\n"
+		    "  at91:\n"
+		    "    ports: [91]\n"
+		    "    rate_limiter_name: [few, some]\n"
+		    "    new_sources_rate_limiter_name: newcomers\n"
+		    "    sources: {2001:db8:b::/48: window, 2001:db8:c::/48: edge}\n"))
 		return;
 	/* By hand: one that expired inside one that holds, and one that expired alone. */
 	prog_list(&world.prog, "blocked", "192.0.2.200/29", 0);
@@ -228,7 +234,7 @@ static void test_udp(void)
 		.clients = clients,
 		.n_clients = ARRAY_SIZE(clients),
 		.first_port = 50,
-		.n_ports = 4,
+		.n_ports = 5,
 		.protocol = IPPROTO_UDP,
 	};
 
@@ -243,7 +249,9 @@ static void test_udp(void)
 		    "  at50: {protocol: udp, ports: [50], rate_limiter_name: reset}\n"
 		    "  at51: {protocol: udp, ports: [51], rate_limiter_name: reject}\n"
 		    "  at52: {protocol: udp, ports: [52], rate_limiter_name: drop}\n"
-		    "  at53: {protocol: udp, ports: [53]}\n"))
+		    "  at53: {protocol: udp, ports: [53]}\n"
+		    "  at54: {protocol: udp, ports: [54], rate_limiter_name: reset,\n"
+		    "         new_sources_rate_limiter_name: reject}\n"))
 		return;
 	compare(&world);
 	CHECK("limited clients were among them", world.seen[STILE_REASON_LIMITED]);

@@ -50,6 +50,8 @@ static void test_told(void)
 {
 	autoworld struct world world = { .protocol = IPPROTO_TCP };
 	const struct pkt_spec spec = { .from = CLIENT_ONE, .dport = 80 };
+	const struct pkt_spec known = { .from = CLIENT_ONE, .dport = 82 };
+	const struct pkt_spec new_one = { .from = CLIENT_TWO, .dport = 82 };
 	const struct pkt_spec full = { .from = "192.0.2.99", .dport = 81 };
 	char from[32];
 
@@ -58,18 +60,24 @@ static void test_told(void)
 			 "  tokens: {algorithm: token_bucket, limit: 7, window: 1m, burst: 1}\n"
 			 "  longer: {algorithm: token_bucket, limit: 3, window: 1m, burst: 1}\n"
 			 "  few: {limit: 1000, window: 9s, max_keys: 1, max_keys_action: reject}\n"
+			 "  new: {keys: [], limit: 1, window: 1h}\n"
 			 "listeners:\n"
 			 "  at80: {ports: [80], rate_limiter_name: [tokens, longer], " AS_TOLD
-			 "  at81: {ports: [81], rate_limiter_name: few, " AS_TOLD))
+			 "  at81: {ports: [81], rate_limiter_name: few, " AS_TOLD
+			 "  at82: {ports: [82], rate_limiter_name: longer,\n"
+			 "         new_sources_rate_limiter_name: new, " AS_TOLD))
 		return;
 	CHECK_EQ("one is let in", prog_passing(&world.prog, &spec, 2), 1);
 	if (!world_move(&world, world.now + NSEC_PER_SEC / 3))
 		return;
+	(void)prog_send(&world.prog, &(struct pkt_spec){ .from = CLIENT_FAR, .dport = 82 });
 	check_told(&world, &spec, "reply limited at80/tokens=limited cookie");
 	for (int i = 0; i < STILE_SET_WAYS; i++) {
 		snprintf(from, sizeof(from), "192.0.2.%d", 100 + i);
 		(void)prog_send(&world.prog, &(struct pkt_spec){ .from = from, .dport = 81 });
 	}
+	check_told(&world, &known, "reply limited at82/longer=limited cookie");
+	check_told(&world, &new_one, "reply limited at82/new=limited cookie");
 	check_told(&world, &full, "reply full at81/few=full (few: found no room) cookie");
 }
 

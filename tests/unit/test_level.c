@@ -139,10 +139,12 @@ static const char config[] = "rate_limiters:\n"
 			     "  all: {keys: [], limit: 100}\n"
 			     "  more: {keys: [], limit: 100}\n"
 			     "  each: {limit: 10}\n"
+			     "  new: {keys: [], limit: 10}\n"
 			     "  places: {keys: [], algorithm: concurrency, limit: 20}\n"
 			     "  few: {keys: [], algorithm: concurrency, limit: 10}\n"
 			     "listeners:\n"
-			     "  web: {ports: [80], rate_limiter_name: [each, all, more]}\n"
+			     "  web: {ports: [80], rate_limiter_name: [each, all, more],\n"
+			     "        new_sources_rate_limiter_name: new}\n"
 			     "  ssh: {ports: [22], rate_limiter_name: all}\n"
 			     "  sql: {ports: [5432], rate_limiter_name: [places, few],\n"
 			     "        accept_queue_limit: 50%}\n";
@@ -200,6 +202,9 @@ static void test_gather(void)
 	count(now, "each", 1, 1000000);
 	level_gather(now, before->decisions, slot_of(now, "web"), &input);
 	CHECK_EQ("a client's own limit says nothing of the service", input.refused, 0);
+	count(now, "new", 1, 1000000);
+	level_gather(now, before->decisions, slot_of(now, "web"), &input);
+	CHECK_EQ("nor does one for clients that are new", input.refused, 0);
 	count(now, "all", 90, 10);
 	count(now, "more", 60, 30);
 	level_gather(now, before->decisions, slot_of(now, "web"), &input);

@@ -323,7 +323,9 @@ static void peek(struct run *run, struct client *client, uint64_t now)
 
 	if ((answer == TABLE_FULL) != full)
 		fail(run, "a look for room", answer, full);
-	if (!full && (answer == TABLE_ALLOWED) != admits)
+	if ((answer == TABLE_MISSING) != (!client->resident && !full))
+		fail(run, "a look for the client", answer, client->resident);
+	if (!full && (answer == TABLE_ALLOWED || answer == TABLE_MISSING) != admits)
 		fail(run, "a look", answer, admits);
 	/* A refusal is noted in the meta words, which come next. */
 	if (memcmp(&before, &run->sets[client->set], offsetof(struct stile_set, meta)) != 0)

@@ -217,6 +217,49 @@ static void test_judges(void)
 	policy_release(&policy);
 }
 
+static void test_new_sources(void)
+{
+	static const char text[] =
+		"rate_limiters: {one: {limit: 5}, all: {keys: [], limit: 5}, "
+		"new: {keys: [], limit: 5}}\n"
+		"listeners:\n"
+		"  a: {ports: 80, rate_limiter_name: [all, one], new_sources_rate_limiter_name: "
+		"new, sources: {10.0.0.0/8: none, 10.1.0.0/16: one, 10.2.0.0/16: all}}\n"
+		"  b: {ports: 81, rate_limiter_name: [one, all, new]}\n";
+	struct stile_policy *kernel;
+	struct policy policy, without;
+	const __u16 *a, *b;
+	char names[256];
+
+	if (!policy_text_compile(text, NULL, &policy))
+		return;
+	kernel = &policy.kernel;
+	a = kernel->listeners[policy_text_listener(&policy, "a")].judges;
+	b = kernel->listeners[policy_text_listener(&policy, "b")].judges;
+#define NAMES(list) policy_text_judges(&policy, list, STILE_JUDGES_MAX, names, sizeof(names))
+	CHECK_EQ("the program has to do with new sources", kernel->new_sources, 1);
+	CHECK_STR_EQ("theirs is the last", NAMES(a), "one all new ");
+	CHECK_EQ("and judges nobody else", kernel->attachments[a[2]].new_sources, 1);
+	CHECK_EQ("where others judge all", kernel->attachments[a[1]].new_sources, 0);
+	CHECK_EQ("as it does elsewhere", kernel->attachments[b[2]].new_sources, 0);
+	if (CHECK_EQ("sources", policy.n_sources, 3)) {
+		CHECK_STR_EQ("none", NAMES(policy.sources[0].value.judges), "");
+		CHECK_STR_EQ("one with keys", NAMES(policy.sources[1].value.judges), "one new ");
+		CHECK_EQ("and the same attachment", policy.sources[1].value.judges[1], a[2]);
+		CHECK_STR_EQ("one without", NAMES(policy.sources[2].value.judges), "all ");
+	}
+#undef NAMES
+	if (policy_text_compile("rate_limiters: {one: {limit: 5}, new: {keys: [], limit: 5}}\n"
+				"listeners: {a: {ports: 80, rate_limiter_name: [one, new]}}",
+				kernel, &without)) {
+		a = without.kernel.listeners[policy_text_listener(&without, "a")].judges;
+		CHECK_EQ("no more", without.kernel.new_sources, 0);
+		CHECK_EQ("nor there", without.kernel.attachments[a[1]].new_sources, 0);
+		policy_release(&without);
+	}
+	policy_release(&policy);
+}
+
 static void test_lists(void)
 {
 	static const uint8_t first[16] = { [10] = 0xff, [11] = 0xff, [12] = 10 };
@@ -271,5 +314,5 @@ static void test_head(void)
 }
 
 CHECK_SUITE(policy, { "limiters", test_limiters }, { "the size of a table", test_table_bytes },
-	    { "who judges where", test_judges }, { "trusted and blocked", test_lists },
-	    { "generations", test_head });
+	    { "who judges where", test_judges }, { "new sources", test_new_sources },
+	    { "trusted and blocked", test_lists }, { "generations", test_head });

@@ -231,7 +231,7 @@ static void test_answers(void)
 		uint64_t full;
 
 		CHECK_EQ("a look at a client without a way", table_peek(&set, &limiter, &event),
-			 TABLE_ALLOWED);
+			 TABLE_MISSING);
 		fill(&limiter, &set); /* client 1 has used up its limit */
 		full = set.state[1];
 		CHECK_EQ("a look", table_peek(&set, &limiter, &event), TABLE_LIMITED);
