@@ -3,10 +3,12 @@
  * Makes connections of handshakes that nothing was kept of, at tc's ingress: the segment that
  * brings a cookie back and that XDP has admitted finds a request for its connection, made of the
  * cookie, so that the service's own socket takes it as if it had answered the SYN itself (Linux
- * 6.9). XDP has let nothing else pass that fits a cookie and has no socket.
+ * 6.9). XDP has let nothing else pass that fits a cookie and has no socket, but for what follows it
+ * at once: one connection is made of what was admitted, see attempt.h.
  */
 #include <linux/pkt_cls.h>
 
+#include "attempt.h"
 #include "classify.h"
 #include "prove.h"
 
@@ -105,6 +107,7 @@ int stile_admit(struct __sk_buff *skb)
 	struct stile_proven *counts;
 	struct pkt pkt = {};
 	__u32 listener;
+	__u64 hash;
 
 	if (!policy.proves || admit_parse(skb, &pkt) != PARSE_OK ||
 	    pkt.protocol != STILE_PROTOCOL_TCP)
@@ -113,7 +116,8 @@ int stile_admit(struct __sk_buff *skb)
 	if (listener == 0 || !prove_is_possible(listener) || prove_kind(&pkt) != PROVE_PROVEN)
 		return TC_ACT_UNSPEC;
 	counts = prove_counts(listener);
-	if (!counts)
+	hash = attempt_hash(&pkt);
+	if (!counts || !attempt_spend(hash, attempt_place(hash)))
 		return TC_ACT_UNSPEC;
 	if (admit(skb, &pkt))
 		counts->failed++;

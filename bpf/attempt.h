@@ -6,6 +6,10 @@
  * now. The socket decides that, not the hash: whoever replays a SYN of a connection that has ended
  * is charged for a new one. Hashes overwrite each other; a repeat that is not recognised is judged
  * as a new event.
+ *
+ * Who brought a SYN cookie back is remembered by the number that it acknowledges. That is a ticket
+ * for one connection, which is made a moment later, at tc's ingress; until then, segments that came
+ * together with the first are neither charged nor dropped. Whoever replays one is charged, too.
  */
 #ifndef STILE_BPF_ATTEMPT_H
 #define STILE_BPF_ATTEMPT_H
@@ -20,7 +24,8 @@
 static __always_inline __u64 attempt_hash(const struct pkt *pkt)
 {
 	__u64 ports = (__u64)pkt->sport << 16 | pkt->dport;
-	__u64 word = (__u64)pkt->sequence << 32 ^ ports ^ pkt->source.word[0] ^ pkt->source.word[1];
+	__u64 number = policy.proves && pkt->flags & FLAG_ACK ? pkt->acknowledgment : pkt->sequence;
+	__u64 word = number << 32 ^ ports ^ pkt->source.word[0] ^ pkt->source.word[1];
 
 	return (word ^ policy.seed[0]) * policy.seed[1];
 }
@@ -64,16 +69,34 @@ static __always_inline __u16 *attempt_place(__u64 hash)
 	return place;
 }
 
+/* Whether @hash was remembered, or another one with its tag. */
+static __always_inline bool attempt_is_known(__u64 hash, const __u16 *place)
+{
+	return place && unlikely(*place == attempt_tag(hash));
+}
+
 static __always_inline bool attempt_repeats(struct xdp_md *ctx, const struct pkt *pkt, __u64 hash,
 					    const __u16 *place)
 {
-	return place && unlikely(*place == attempt_tag(hash)) && attempt_has_socket(ctx, pkt);
+	return attempt_is_known(hash, place) && attempt_has_socket(ctx, pkt);
 }
 
 static __always_inline void attempt_remember(__u64 hash, __u16 *place)
 {
 	if (place)
 		*place = attempt_tag(hash);
+}
+
+/* Uses a ticket up. False: it was already; one that others have overwritten counts as unused. */
+static __always_inline bool attempt_spend(__u64 hash, __u16 *place)
+{
+	const __u16 spent = attempt_tag(hash) & ~1; /* no tag */
+
+	if (!place || *place == spent)
+		return false;
+	if (*place == attempt_tag(hash))
+		*place = spent;
+	return true;
 }
 
 #endif /* STILE_BPF_ATTEMPT_H */

@@ -101,6 +101,34 @@ static __always_inline struct ruling judge_event(struct xdp_md *ctx, const struc
 	return ruling;
 }
 
+/* A client that has brought its cookie back, for the first time: as judge_proof(). */
+static __always_inline bool judge_proven(struct xdp_md *ctx, const struct pkt *pkt,
+					 const struct stile_control *control,
+					 struct pkt_class *class, struct ruling *ret_ruling)
+{
+	__u64 hash;
+
+	if (accept_is_full(ctx, pkt)) { /* as the kernel: the client sends it again */
+		*ret_ruling = judge_drop(STILE_REASON_ACCEPT_QUEUE);
+		return true;
+	}
+	prove_count(class->listener, PROVE_COUNT_PROVEN);
+	classify_client(pkt, control, class);
+	if (class->settled) {
+		hash = attempt_hash(pkt);
+		attempt_remember(hash, attempt_place(hash));
+	}
+	return false;
+}
+
+/* Whether @pkt is of a connection that was let in, and is about to be made. */
+static __always_inline bool proof_is_pending(const struct pkt *pkt)
+{
+	__u64 hash = attempt_hash(pkt);
+
+	return attempt_is_known(hash, attempt_place(hash));
+}
+
 /*
  * What has to do with proofs of sources: true where @ret_ruling is the ruling. What brings a cookie
  * back is judged as its SYN would have been; while that is not there, limiters are asked at most.
@@ -127,6 +155,10 @@ static __always_inline bool judge_proof(struct xdp_md *ctx, const struct pkt *pk
 			prove_count(class->listener, PROVE_COUNT_UNPROVABLE);
 		return false;
 	}
+	if (kind != PROVE_ASKED && proof_is_pending(pkt)) {
+		*ret_ruling = judge_pass(STILE_REASON_REPEATED);
+		return true;
+	}
 	switch (kind) {
 	case PROVE_ASKED:
 		class->unproven = policy.converses && !class->settled;
@@ -137,13 +169,7 @@ static __always_inline bool judge_proof(struct xdp_md *ctx, const struct pkt *pk
 		*ret_ruling = judge_drop(STILE_REASON_UNPROVEN);
 		return true;
 	default:
-		if (accept_is_full(ctx, pkt)) { /* as the kernel: the client sends it again */
-			*ret_ruling = judge_drop(STILE_REASON_ACCEPT_QUEUE);
-			return true;
-		}
-		prove_count(class->listener, PROVE_COUNT_PROVEN);
-		classify_client(pkt, control, class);
-		return false;
+		return judge_proven(ctx, pkt, control, class, ret_ruling);
 	}
 }
 
@@ -206,12 +232,13 @@ static __always_inline struct ruling judge_packet(struct xdp_md *ctx, struct pkt
 static __always_inline void challenge(struct xdp_md *ctx, const struct pkt *pkt,
 				      struct ruling *ruling)
 {
-	bool withheld = policy.cookies.limit && !answer_is_due(STILE_BUDGET_COOKIES);
+	bool withheld;
 
 	if (!judge_may_answer(pkt)) {
 		ruling->verdict = STILE_VERDICT_DROP;
 		return;
 	}
+	withheld = policy.cookies.limit && !answer_is_due(STILE_BUDGET_COOKIES);
 	if (withheld || prove_challenge(ctx, pkt)) {
 		ruling->verdict = STILE_VERDICT_DROP;
 		ruling->reply = withheld ? STILE_REPLY_WITHHELD : STILE_REPLY_FAILED;

@@ -60,19 +60,24 @@ static int open_all(struct connection *connection)
 	return 0;
 }
 
-int connection_listen(uint16_t port)
+int connection_listen_by(uint16_t port, int protocol)
 {
 	const struct sockaddr_in6 anywhere = { .sin6_family = AF_INET6,
 					       .sin6_port = htons(port),
 					       .sin6_addr = in6addr_any };
 	const int off = 0, one = 1;
-	autofd int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	autofd int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, protocol);
 
 	if (fd < 0 || setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)) < 0 ||
 	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
 	    bind(fd, (const struct sockaddr *)&anywhere, sizeof(anywhere)) < 0 || listen(fd, 8) < 0)
 		return -errno;
 	return take_fd(&fd);
+}
+
+int connection_listen(uint16_t port)
+{
+	return connection_listen_by(port, IPPROTO_TCP);
 }
 
 int connection_open(struct connection *connection, bool ipv6, uint16_t port)

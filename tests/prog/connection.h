@@ -17,6 +17,9 @@ struct connection {
 /* A socket that listens at @port for both families. Its fd, or -errno. */
 int connection_listen(uint16_t port);
 
+/* The same, of another protocol than IPPROTO_TCP. */
+int connection_listen_by(uint16_t port, int protocol);
+
 /* 0 or -errno. */
 int connection_open(struct connection *connection, bool ipv6, uint16_t port);
 

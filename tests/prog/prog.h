@@ -33,7 +33,7 @@ struct prog_counts {
 };
 
 struct prog {
-	const struct stile_offer *offer; /* of the host's TCP, for the next load; NULL: everything */
+	const struct stile_offer *offer; /* that the next load agrees to; NULL: all of it */
 	char config[PROG_CONFIG_SIZE];
 	struct policy policy;
 	struct loader *loader;

@@ -188,8 +188,8 @@ static const struct {
 	  "# TYPE stile_sources_proven_total counter\n"
 	  "stile_sources_proven_total{listener=\"web\"} 40\n" },
 	{ "stile_proofs_failed_total",
-	  "# HELP stile_proofs_failed_total SYN cookies that came back, and that the kernel made no "
-	  "connection of.\n"
+	  "# HELP stile_proofs_failed_total SYN cookies that came back, and that the kernel made "
+	  "no connection of.\n"
 	  "# TYPE stile_proofs_failed_total counter\n"
 	  "stile_proofs_failed_total{listener=\"web\"} 3\n" },
 	{ "stile_syns_unprovable_total",
