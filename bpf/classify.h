@@ -168,28 +168,12 @@ static __always_inline bool classify_judges(const struct pkt *pkt, __u32 slot,
 	return true;
 }
 
-/* Steps 5 and 6 of classify(), at the listener that @class says. */
-static __always_inline void
-classify_client(const struct pkt *pkt, const struct stile_control *control, struct pkt_class *class)
-{
-	__u32 slot = class->listener;
-
-	class->settled = false;
-	class->exempt = control->trusted && classify_trusted(&pkt->source);
-	if (!classify_judges(pkt, slot, class))
-		class->exempt = true;
-	if (class->exempt)
-		return classify_settle(class, judge_pass(STILE_REASON_EXEMPT)); /* 5 */
-	if (class->edge == 0 && class->judges == 0 && !classify_has_queue(slot))
-		classify_settle(class, judge_pass(STILE_REASON_UNLIMITED)); /* 6 */
-}
-
 /*
  * First match wins (1 is parse):
  *   2. the source is blocked                      drop, blocked
  *   3. no listener                                pass, unprotected
  *   4. TCP flags of no connection                 drop, bad_flags
- *      TCP, but no SYN that opens a connection    pass, established
+ *      TCP, but no SYN that opens a connection    pass, established, if it proves no source
  *   5. the source is trusted, or its policy none  pass, exempt
  *   6. no limiter, and no accept_queue_limit      pass, unlimited
  *      otherwise the limiters judge               see charge.h
@@ -211,7 +195,22 @@ static __always_inline void classify(const struct pkt *pkt, const struct stile_c
 		if (!judge_opens_connection(pkt->flags))
 			return classify_settle(class, judge_pass(STILE_REASON_ESTABLISHED));
 	}
-	classify_client(pkt, control, class);
+}
+
+/* Steps 5 and 6, at the listener that @class says. */
+static __always_inline void
+classify_client(const struct pkt *pkt, const struct stile_control *control, struct pkt_class *class)
+{
+	__u32 slot = class->listener;
+
+	class->settled = false;
+	class->exempt = control->trusted && classify_trusted(&pkt->source);
+	if (!classify_judges(pkt, slot, class))
+		class->exempt = true;
+	if (class->exempt)
+		return classify_settle(class, judge_pass(STILE_REASON_EXEMPT)); /* 5 */
+	if (class->edge == 0 && class->judges == 0 && !classify_has_queue(slot))
+		classify_settle(class, judge_pass(STILE_REASON_UNLIMITED)); /* 6 */
 }
 
 #endif /* STILE_BPF_CLASSIFY_H */

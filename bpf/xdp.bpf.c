@@ -101,26 +101,6 @@ static __always_inline struct ruling judge_event(struct xdp_md *ctx, const struc
 	return ruling;
 }
 
-/* A client that has brought its cookie back, for the first time: as judge_proof(). */
-static __always_inline bool judge_proven(struct xdp_md *ctx, const struct pkt *pkt,
-					 const struct stile_control *control,
-					 struct pkt_class *class, struct ruling *ret_ruling)
-{
-	__u64 hash;
-
-	if (accept_is_full(ctx, pkt)) { /* as the kernel: the client sends it again */
-		*ret_ruling = judge_drop(STILE_REASON_ACCEPT_QUEUE);
-		return true;
-	}
-	prove_count(class->listener, PROVE_COUNT_PROVEN);
-	classify_client(pkt, control, class);
-	if (class->settled) {
-		hash = attempt_hash(pkt);
-		attempt_remember(hash, attempt_place(hash));
-	}
-	return false;
-}
-
 /* Whether @pkt is of a connection that was let in, and is about to be made. */
 static __always_inline bool proof_is_pending(const struct pkt *pkt)
 {
@@ -129,48 +109,81 @@ static __always_inline bool proof_is_pending(const struct pkt *pkt)
 	return attempt_is_known(hash, attempt_place(hash));
 }
 
-/*
- * What has to do with proofs of sources: true where @ret_ruling is the ruling. What brings a cookie
- * back is judged as its SYN would have been; while that is not there, limiters are asked at most.
- */
-static __always_inline bool judge_proof(struct xdp_md *ctx, const struct pkt *pkt,
-					const struct stile_control *control,
-					struct pkt_class *class, struct ruling *ret_ruling)
-{
-	const bool opens = judge_opens_connection(pkt->flags);
-	int kind, target;
+/* What is to be done of a packet that has to do with proofs of sources. */
+enum proof_step {
+	PROOF_NONE,  /* as if there were none */
+	PROOF_ASK,   /* a SYN: limiters are asked at most */
+	PROOF_JUDGE, /* what brings a cookie back: it is judged as its SYN would have been */
+	PROOF_REPEATED,
+	PROOF_EARLY,
+	PROOF_NO_ROOM,
+};
 
-	if (opens ? !prove_is_on(class->listener) : !prove_is_possible(class->listener))
-		return false;
-	kind = opens ? PROVE_ASKED : prove_kind(pkt);
+static __always_inline int proof_of_segment(struct xdp_md *ctx, const struct pkt *pkt, int kind,
+					    __u32 listener)
+{
+	if (proof_is_pending(pkt))
+		return PROOF_REPEATED;
+	if (kind == PROVE_EARLY)
+		return PROOF_EARLY;
+	if (accept_is_full(ctx, pkt))
+		return PROOF_NO_ROOM; /* as the kernel: the client sends it again */
+	prove_count(listener, PROVE_COUNT_PROVEN);
+	return PROOF_JUDGE;
+}
+
+/* An enum proof_step. A global function: see read_extended(). */
+__attribute__((noinline)) int proof_of(struct xdp_md *ctx, const struct pkt *pkt, __u32 listener)
+{
+	int kind = PROVE_ASKED, target;
+	bool opens;
+
+	if (!pkt)
+		return PROOF_NONE;
+	opens = judge_opens_connection(pkt->flags);
+	if (opens ? !prove_is_on(listener) : !prove_is_possible(listener))
+		return PROOF_NONE;
+	if (!opens)
+		kind = prove_kind(pkt);
 	if (kind == PROVE_FOREIGN)
-		return false;
+		return PROOF_NONE;
 	target = prove_target(ctx, pkt);
-	if (kind == PROVE_ASKED && target == PROVE_KNOWN) {
-		*ret_ruling = judge_pass(STILE_REASON_REPEATED);
-		return true;
+	if (target == PROVE_LISTENS)
+		return opens ? PROOF_ASK : proof_of_segment(ctx, pkt, kind, listener);
+	if (!opens)
+		return PROOF_NONE;
+	if (target == PROVE_KNOWN)
+		return PROOF_REPEATED;
+	prove_count(listener, PROVE_COUNT_UNPROVABLE);
+	return PROOF_NONE;
+}
+
+/* Settles what the step says, or else what is to be asked of the limiters. */
+static __always_inline void judge_proof(struct pkt_class *class, int step)
+{
+	switch (step) {
+	case PROOF_ASK:
+		class->unproven = true;
+		return;
+	case PROOF_JUDGE:
+		class->settled = false;
+		return;
+	case PROOF_REPEATED:
+		return classify_settle(class, judge_pass(STILE_REASON_REPEATED));
+	case PROOF_EARLY:
+		return classify_settle(class, judge_drop(STILE_REASON_UNPROVEN));
+	case PROOF_NO_ROOM:
+		return classify_settle(class, judge_drop(STILE_REASON_ACCEPT_QUEUE));
 	}
-	if (target != PROVE_LISTENS) {
-		if (kind == PROVE_ASKED)
-			prove_count(class->listener, PROVE_COUNT_UNPROVABLE);
-		return false;
-	}
-	if (kind != PROVE_ASKED && proof_is_pending(pkt)) {
-		*ret_ruling = judge_pass(STILE_REASON_REPEATED);
-		return true;
-	}
-	switch (kind) {
-	case PROVE_ASKED:
-		class->unproven = policy.converses && !class->settled;
-		*ret_ruling = (struct ruling){ STILE_VERDICT_REPLY, STILE_REASON_CHALLENGED,
-					       STILE_REPLY_CHALLENGE, 0 };
-		return !class->unproven;
-	case PROVE_EARLY:
-		*ret_ruling = judge_drop(STILE_REASON_UNPROVEN);
-		return true;
-	default:
-		return judge_proven(ctx, pkt, control, class, ret_ruling);
-	}
+}
+
+/* Who needs no limiter is let in by his cookie alone, and gets no second connection by it. */
+static __always_inline void judge_unlimited(const struct pkt *pkt, int step)
+{
+	__u64 hash = attempt_hash(pkt);
+
+	if (step == PROOF_JUDGE)
+		attempt_remember(hash, attempt_place(hash));
 }
 
 /* A segment to @listener that may be one of a conversation with a client that was refused. */
@@ -198,9 +211,8 @@ static __always_inline struct ruling judge_packet(struct xdp_md *ctx, struct pkt
 {
 	struct stile_control *control;
 	struct pkt_class class = {};
-	struct ruling ruling;
+	int unread, step = PROOF_NONE;
 	__u32 key = 0;
-	int unread;
 
 	control = bpf_map_lookup_elem(&stile_control, &key);
 	if (!policy.enabled || !control)
@@ -214,11 +226,19 @@ static __always_inline struct ruling judge_packet(struct xdp_md *ctx, struct pkt
 		return judge_unread(unread);
 	classify(pkt, control, &class);
 	if (policy.proves && class.listener && pkt->protocol == STILE_PROTOCOL_TCP &&
-	    class.ruling.verdict == STILE_VERDICT_PASS &&
-	    judge_proof(ctx, pkt, control, &class, &ruling))
-		return ruling;
+	    class.ruling.reason != STILE_REASON_BAD_FLAGS) {
+		step = proof_of(ctx, pkt, class.listener);
+		judge_proof(&class, step);
+	}
+	if (!class.settled)
+		classify_client(pkt, control, &class);
+	if (policy.proves && class.unproven && (class.settled || !policy.converses))
+		return (struct ruling){ STILE_VERDICT_REPLY, STILE_REASON_CHALLENGED,
+					STILE_REPLY_CHALLENGE, 0 };
 	if (!class.settled)
 		return judge_event(ctx, pkt, &class);
+	if (policy.proves)
+		judge_unlimited(pkt, step);
 	key = class.listener;
 	if (policy.converses && class.ruling.reason == STILE_REASON_ESTABLISHED &&
 	    busy_is_possible(&key))

@@ -118,7 +118,7 @@ int apply_proofs_read(const struct apply_proofs *proofs, uint32_t listener,
 
 int apply_proofs_evicted(const struct apply_proofs *proofs, uint32_t limiter, uint64_t *ret_evicted)
 {
-	uint64_t counts[2]; /* struct stile_table_stats */
+	uint64_t counts[2] = { 0 }; /* struct stile_table_stats */
 	int error = add_up(proofs, proofs->tables, limiter, ARRAY_SIZE(counts), counts);
 
 	if (error == 0)

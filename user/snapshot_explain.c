@@ -13,6 +13,7 @@
 #include "snapshot.h"
 #include "snapshot_explain_answer.h"
 #include "snapshot_explain_new.h"
+#include "snapshot_explain_places.h"
 #include "snapshot_explain_queue.h"
 #include "snapshot_maps.h"
 #include "snapshot_table.h"
@@ -371,9 +372,11 @@ static int answer(const struct question *question, struct snapshot_verdict *verd
 	if (r == 0)
 		r = snapshot_explain_queue(question->pins, question->snapshot, question->event,
 					   &verdict->queue);
-	if (r == 0)
-		conclude(question, verdict); /* 6 */
-	return r;
+	if (r < 0)
+		return r;
+	conclude(question, verdict); /* 6 */
+	return snapshot_explain_places(question->pins, question->snapshot, question->event,
+				       verdict);
 }
 
 int snapshot_explain(const struct pins *pins, const struct snapshot *snapshot,

@@ -23,6 +23,15 @@ json_t *live_json(const struct live *live, const char *format, ...)
 	return json_loads(output.text, 0, NULL);
 }
 
+void live_check_explained(const struct live *live, const char *from, const char *reason)
+{
+	json_t *json = live_json(live, "explain %s --listener web", from);
+	const json_t *first = json_array_get(json_object_get(json, "explanations"), 0);
+
+	CHECK_STR_EQ(from, json_string_value(json_object_get(first, "reason")), reason);
+	json_decref(json);
+}
+
 /* Seconds that explain tells @from to wait; -1 where it does not say. */
 static double told_wait(const struct live *live, const char *from)
 {

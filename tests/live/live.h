@@ -93,10 +93,10 @@ __attribute__((format(printf, 2, 3))) struct output live_stile(const struct live
 __attribute__((format(printf, 2, 3))) json_t *live_json(const struct live *live, const char *format,
 							...);
 
-/*
- * Checks that explain tells @from to wait, that no connection is admitted before, and that the
- * first one after it is.
- */
+/* Checks the reason that explain gives for a connection of @from to web. */
+void live_check_explained(const struct live *live, const char *from, const char *reason);
+
+/* The same of the wait: no connection is admitted before it, and the first one after it is. */
 void live_check_wait(const struct live *live, const char *from, const char *to);
 
 /* metrics.c: the page as it is now, NULL where there is none; freed by the caller. */

@@ -92,6 +92,8 @@ static void test_longest_idle(void)
 		fds[i] = connect_from(&live, CLIENT_ONE, true);
 		CHECK("there is a place", fds[i] >= 0);
 	}
+	live_check_explained(&live, CLIENT_ONE, "evicting");
+	live_check_explained(&live, CLIENT_TWO, "allowed");
 	crowd = (struct crowd){ connect_from(&live, CLIENT_ONE, false), { fds[0], fds[2] } };
 	CHECK("one more than the limit gets in", live_wait(is_in, &crowd) && works(crowd.more));
 	CHECK("for the one that is idle, which is closed", is_reset(fds[1]));

@@ -327,6 +327,8 @@ static void test_queue(void)
 	CHECK_EQ("ten, and three of those who wait, in place of three",
 		 sockets_burst(&live, &sockets, &some), 13);
 	live_check_open(&live, &web, "there are never more than ten", 10);
+	live_check_explained(&live, CLIENT_ONE, "waiting");
+	live_check_explained(&live, CLIENT_TWO, "allowed");
 }
 
 static void test_establishments(void)

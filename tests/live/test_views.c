@@ -82,23 +82,14 @@ static void test_clients(void)
 	CHECK("the table has the client's address", text.text && strstr(text.text, CLIENT_ONE));
 }
 
-static void check_explained(const struct live *live, const char *address, const char *want)
-{
-	json_t *json = live_json(live, "explain %s --listener web", address);
-	const json_t *first = json_array_get(json_object_get(json, "explanations"), 0);
-
-	CHECK_STR_EQ(address, json_string_value(json_object_get(first, "reason")), want);
-	json_decref(json);
-}
-
 static void test_explain(void)
 {
 	autolive struct live live;
 
 	if (!begin(&live, "explain"))
 		return;
-	check_explained(&live, CLIENT_ONE, "limited");
-	check_explained(&live, CLIENT_TWO, "allowed");
+	live_check_explained(&live, CLIENT_ONE, "limited");
+	live_check_explained(&live, CLIENT_TWO, "allowed");
 	CHECK_EQ("explaining charges nobody", live_count_served(&live, CLIENT_TWO, 12), 5);
 }
 
