@@ -222,7 +222,7 @@ __attribute__((noinline)) int prove_read(struct xdp_md *ctx, const struct pkt *p
 	struct prove_work *work = prove_work();
 	void *data = (void *)(long)ctx->data;
 	struct tcphdr *tcp;
-	__u32 l4, length;
+	__u32 l4, length, last;
 	__u8 flags;
 
 	if (!pkt || !work)
@@ -239,7 +239,10 @@ __attribute__((noinline)) int prove_read(struct xdp_md *ctx, const struct pkt *p
 	if (length > OPTIONS_MAX)
 		return -1;
 	work->asked = (struct options){ .length = length };
-	if (length && bpf_xdp_load_bytes(ctx, l4 + sizeof(*tcp), work->asked.bytes, length))
+	last = length - 1;
+	opaque(last); /* verifier: kernel 6.1 does not learn from a test for 0 that it is none */
+	if (last < OPTIONS_MAX &&
+	    bpf_xdp_load_bytes(ctx, l4 + sizeof(*tcp), work->asked.bytes, last + 1))
 		return -1;
 	prove_options(&work->asked);
 	work->proof = proof_agree((const struct stile_offer *)&policy.offer, &work->asked,

@@ -115,6 +115,54 @@ static void test_loopback(void)
 	check_requests(&live, LIVE_SERVER, "127.0.0.1", "[::1]");
 }
 
+static const char proxy_config[] = "defaults\n"
+				   "	mode http\n"
+				   "	timeout connect 3s\n"
+				   "	timeout client 10s\n"
+				   "	timeout server 10s\n"
+				   "frontend web\n"
+				   "	bind 127.0.0.1:8080\n"
+				   "	default_backend nodes\n"
+				   "backend nodes\n"
+				   "	option httpclose\n"
+				   "	server one " SERVER_IPV4 ":80\n";
+
+static bool proxy_answers(void *context)
+{
+	const struct live *live = context;
+	autooutput struct output output =
+		process_shell(live->netns[LIVE_CLIENT],
+			      "curl -s -m 5 -o %s/answer http://127.0.0.1:8080/", live->directory);
+
+	return output.code == 0;
+}
+
+/* HAProxy is the refused client, and hands on what it is told. */
+static void test_proxy(void)
+{
+	char path[128], log[128];
+	char *argv[] = { "haproxy", "-db", "-f", path, NULL };
+	autolive struct live live;
+	struct process process = { .log = log, .argv = argv };
+	pid_t pid;
+
+	if (!live_begin(&live, "busy-proxy") || !live_start_web(&live) ||
+	    !live_start(&live, CONFIG("srv0", "generic")) ||
+	    !live_write(&live, "haproxy.cfg", proxy_config))
+		return;
+	snprintf(path, sizeof(path), "%s/haproxy.cfg", live.directory);
+	snprintf(log, sizeof(log), "%s/haproxy.log", live.directory);
+	process.netns = live.netns[LIVE_CLIENT];
+	pid = process_start(&process);
+	if (!CHECK("HAProxy starts", pid > 0))
+		return;
+	live.others[live.n_others++] = pid;
+	if (!CHECK("and answers", live_wait(proxy_answers, &live)))
+		return;
+	for (int i = 0; i < 3; i++)
+		check_refused(&live, LIVE_CLIENT, "through HAProxy", "http://127.0.0.1:8080/");
+}
+
 #define KEPT 10 /* connections that are open before the client is refused */
 
 /* A request on a connection that is kept, and whether the service answers it. */
@@ -236,6 +284,6 @@ static void test_reloaded(void)
 		   "test $(grep -c '^429 $' %s) = $((" CLIENTS " * " REQUESTS "))", log);
 }
 CHECK_SUITE(busy, { "curl, generic", test_generic }, { "curl, native", test_native },
-	    { "curl, loopback", test_loopback },
+	    { "curl, loopback", test_loopback }, { "HAProxy with a shed backend", test_proxy },
 	    { "open connections of who is refused", test_kept }, { "lost packets", test_lossy },
 	    { "reloads in their midst", test_reloaded });
