@@ -172,7 +172,7 @@ static void compare(const char *what, const char *shows, struct told *want, stru
 
 static void check_host(const struct live *live, const struct host *host)
 {
-	struct told want[ARRAY_SIZE(ways)], got[ARRAY_SIZE(ways)];
+	struct told want[ARRAY_SIZE(ways)] = {}, got[ARRAY_SIZE(ways)] = {};
 	long long before;
 
 	live_shell(live, LIVE_SERVER, "%s", host->begin);
