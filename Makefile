@@ -110,7 +110,7 @@ $(O)/%.skel.h: $(O)/%.bpf.o
 
 # Checks
 tests: $(TESTS) $(FUZZERS) $(TOOLS) $(O)/asan/stile $(call objs,clang,user/main.c user/loader.c)
-check: all tests	## every test and lint; as root, otherwise what needs no root
+check: all tests $(BENCHES)	## every test and lint; as root, otherwise what needs no root
 	+@O='$(O)' FUZZ_SECONDS='$(FUZZ_SECONDS)' MAKE='$(MAKE)' sh tests/run.sh
 fuzz: $(FUZZERS)	## each fuzzer for FUZZ_SECONDS (60)
 	@for fuzzer in $^; do FUZZ_SECONDS='$(FUZZ_SECONDS)' sh tests/fuzz.sh $$fuzzer || exit 1; done

@@ -91,8 +91,13 @@ struct family {
 static struct drive_plan plan_of(const struct pkt_spec *spec, enum driver_sources sources,
 				 uint64_t clients)
 {
-	struct drive_plan plan = { spec, sources, clients, clients > 1 ? clients * 2 : 1000,
-				   PACKETS };
+	struct drive_plan plan = {
+		.spec = spec,
+		.sources = sources,
+		.clients = clients,
+		.warmup = clients > 1 ? clients * 2 : 1000,
+		.repeat = PACKETS,
+	};
 
 	if (plan.warmup > PACKETS)
 		plan.warmup = PACKETS;

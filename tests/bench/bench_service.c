@@ -126,8 +126,8 @@ static void add_rows(struct bench *bench, const struct stage *stage,
 				bench_add(bench, rows[i].sheds ? measure_shed : subject_measure,
 					  subject, "%s", rows[i].name);
 
-			subject->plan = (struct drive_plan){ &specs[ipv6][i], DRIVER_ONE, 1, 1000,
-							     PACKETS };
+			subject->plan = (struct drive_plan){ &specs[ipv6][i], .clients = 1,
+							     .warmup = 1000, .repeat = PACKETS };
 			subject->decisions = load_map(load, "decisions");
 			subject->attachment = load_attachment(load, "all");
 			subject->decision = STILE_DECISION_ALLOWED;
