@@ -10,7 +10,7 @@ case $O in /*) built=$O ;; *) built=$(pwd)/$O ;; esac
 CHECK_RESULTS=$built/check-results
 STILE=$built/stile
 export O CHECK_RESULTS STILE
-passed=0 failed=0 skipped=0 left_out='' failures='' fuzzers=''
+passed=0 failed=0 skipped=0 left_out='' failures='' besides=''
 
 # One step. A CUnit binary writes its numbers to $CHECK_RESULTS; any other counts as one test.
 step() {
@@ -38,24 +38,22 @@ binary() {
 	[ ! -x "$2" ] || step "$@"
 }
 
-# Every fuzzer that is built, beside what follows.
-start_fuzzers() {
-	for fuzzer in tests/fuzz/*.c; do
-		fuzzer=$O/fuzz/$(basename "$fuzzer" .c)
-		[ -x "$fuzzer" ] || continue
-		rm -f "$fuzzer.code"
-		{
-			sh tests/fuzz.sh "$fuzzer" >"$fuzzer.said" 2>&1
-			echo $? >"$fuzzer.code"
-		} &
-		fuzzers="$fuzzers $fuzzer"
-	done
+# A step that runs beside those that follow, out of their way; what it said comes at the end.
+beside() {
+	name=$1
+	shift
+	rm -f "$O/beside-$name.code"
+	{
+		nice timeout "${STEP_SECONDS:-900}" "$@" >"$O/beside-$name.said" 2>&1
+		echo $? >"$O/beside-$name.code"
+	} &
+	besides="$besides $name"
 }
 
-end_fuzzers() {
+end_besides() {
 	wait
-	for fuzzer in $fuzzers; do
-		step "fuzz ${fuzzer##*/}" sh -c 'cat "$0.said"; exit "$(cat "$0.code")"' "$fuzzer"
+	for beside in $besides; do
+		step "$beside" sh -c 'cat "$0.said"; exit "$(cat "$0.code")"' "$O/beside-$beside"
 	done
 }
 
@@ -63,17 +61,21 @@ privileged() {
 	[ "$(id -u)" -eq 0 ] && [ -e /sys/fs/bpf ] && unshare --net true 2>/dev/null
 }
 
-start_fuzzers
+for fuzzer in tests/fuzz/*.c; do
+	fuzzer=$O/fuzz/$(basename "$fuzzer" .c)
+	[ ! -x "$fuzzer" ] || beside "${fuzzer##*/}" sh tests/fuzz.sh "$fuzzer"
+done
+beside lint $MAKE --no-print-directory lint
 binary unit "$O/test-unit"
 binary unit-clang "$O/test-unit-clang"
 [ ! -e tests/cli/run.sh ] || step cli env STILE="$built/asan/stile" sh tests/cli/run.sh
 step lint-rules sh tests/lint/run.sh
-step lint $MAKE --no-print-directory lint
-end_fuzzers
 if privileged; then
 	binary prog "$O/test-prog"
+	end_besides
 	[ ! -x "$O/test-live" ] || step live sh tests/root.sh "$O/test-live"
 else
+	end_besides
 	left_out='prog, live: they need root'
 fi
 
