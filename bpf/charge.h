@@ -134,6 +134,28 @@ static __always_inline __u32 charge_client_of(const struct stile_limiter *limite
 							       : CHARGE_CLIENT_KNOWN;
 }
 
+/* Asks one of them. False: the event will not be let in, whatever the others say. */
+static __always_inline bool charge_peek_at(struct charge *charge, __u32 i, __u32 *client)
+{
+	const __u32 attachment = charge->attachments[i], slot = charge_slot(attachment);
+	const struct stile_limiter *limiter = charge_limiter_at(slot);
+	int answer;
+
+	if (attachment == 0)
+		return true;
+	answer = charge_limiter(slot, &charge->request, CHARGE_PEEK);
+	if (i > 0) /* the interface's tells nothing of the listener's clients */
+		*client |= charge_client_of(limiter, answer);
+	if (!charge_refuses(limiter, answer) ||
+	    (BUCKET_MAY_HOLD && charge->refused && charge_queues(limiter)))
+		return true;
+	if (answer == TABLE_FULL)
+		account_table(slot, false);
+	charge->refused = attachment;
+	charge->refusal = answer;
+	return answer != TABLE_FULL && charge_queues(limiter);
+}
+
 /*
  * Whether every limiter would let the event in; charges none. Where one refuses that lets events
  * wait, the others are asked as well: it only waits for what nothing else refuses. The one for new
@@ -141,33 +163,17 @@ static __always_inline __u32 charge_client_of(const struct stile_limiter *limite
  */
 static __always_inline bool charge_peek(struct charge *charge)
 {
-	__u32 i, attachment, client = CHARGE_CLIENT_UNASKED;
-	const struct stile_limiter *limiter;
-	int answer;
+	__u32 i, client = CHARGE_CLIENT_UNASKED;
 
-	for (i = 0; i < CHARGE_LIMITERS; i++) {
-		attachment = charge->attachments[i];
-		if (attachment == 0)
-			continue;
-		if (charge_is_for_new(attachment) && client != CHARGE_CLIENT_NEW) {
-			charge->attachments[i] = 0;
-			continue;
-		}
-		answer = charge_limiter(charge_slot(attachment), &charge->request, CHARGE_PEEK);
-		limiter = charge_limiter_at(charge_slot(attachment));
-		if (i > 0) /* the interface's tells nothing of the listener's clients */
-			client |= charge_client_of(limiter, answer);
-		if (!charge_refuses(limiter, answer) ||
-		    (BUCKET_MAY_HOLD && charge->refused && charge_queues(limiter)))
-			continue;
-		if (answer == TABLE_FULL)
-			account_table(charge_slot(attachment), false);
-		charge->refused = attachment;
-		charge->refusal = answer;
-		if (answer == TABLE_FULL || !charge_queues(limiter))
+	for (i = 0; i < CHARGE_FIRSTS; i++) {
+		if (!charge_peek_at(charge, i, &client))
 			return false;
 	}
-	return charge->refused == 0;
+	if (!policy.new_sources)
+		return charge->refused == 0;
+	if (client != CHARGE_CLIENT_NEW && charge_is_for_new(charge->attachments[CHARGE_LAST]))
+		charge->attachments[CHARGE_LAST] = 0;
+	return charge_peek_at(charge, CHARGE_LAST, &client) && charge->refused == 0;
 }
 
 /* Whether an event that had this @answer was charged; an empty token bucket gives none. */
@@ -177,52 +183,71 @@ static __always_inline bool charge_took(const struct stile_limiter *limiter, int
 	       (answer == TABLE_COUNTED && limiter->algorithm != STILE_ALGORITHM_TOKEN_BUCKET);
 }
 
-/*
- * Which limiter is charged as the @turn-th. The one for new clients is the first: whom it refuses,
- * even where that is for a race that was lost, must not have got a bucket of the others.
- */
-static __always_inline __u32 charge_turn(const struct charge *charge, __u32 turn)
+static __always_inline void charge_give_back_at(struct charge *charge, __u32 i)
 {
-	if (!charge_is_for_new(charge->attachments[CHARGE_LAST]))
-		return turn;
-	return turn == 0 ? CHARGE_LAST : turn - 1;
+	__u32 slot = charge_slot(charge->attachments[i]);
+
+	if (charge->attachments[i] != 0 && charge_took(charge_limiter_at(slot), charge->answers[i]))
+		charge_limiter(slot, &charge->request, CHARGE_REFUND);
 }
 
-static __always_inline void charge_give_back(struct charge *charge, __u32 turns)
+static __always_inline bool charge_take_at(struct charge *charge, __u32 i)
 {
-	__u32 turn, i, slot;
-
-	for (turn = 0; turn < CHARGE_LIMITERS; turn++) {
-		if (turn >= turns)
-			break;
-		i = charge_turn(charge, turn);
-		slot = charge_slot(charge->attachments[i]);
-		if (charge->attachments[i] != 0 &&
-		    charge_took(charge_limiter_at(slot), charge->answers[i]))
-			charge_limiter(slot, &charge->request, CHARGE_REFUND);
-	}
-}
-
-static __always_inline bool charge_take(struct charge *charge)
-{
-	__u32 turn, i, attachment;
+	const __u32 attachment = charge->attachments[i], slot = charge_slot(attachment);
 	int answer;
 
-	for (turn = 0; turn < CHARGE_LIMITERS; turn++) {
-		i = charge_turn(charge, turn);
-		attachment = charge->attachments[i];
-		if (attachment == 0)
-			continue;
-		answer = charge_limiter(charge_slot(attachment), &charge->request, CHARGE_TAKE);
-		if (charge_refuses(charge_limiter_at(charge_slot(attachment)), answer)) {
-			charge->refused = attachment;
-			charge->refusal = answer;
-			charge_give_back(charge, turn);
+	if (attachment == 0)
+		return true;
+	answer = charge_limiter(slot, &charge->request, CHARGE_TAKE);
+	charge->answers[i] = answer;
+	if (!charge_refuses(charge_limiter_at(slot), answer))
+		return true;
+	charge->refused = attachment;
+	charge->refusal = answer;
+	return false;
+}
+
+static __always_inline void charge_give_back(struct charge *charge, __u32 taken)
+{
+	__u32 i;
+
+	if (charge_is_for_new(charge->attachments[CHARGE_LAST]))
+		charge_give_back_at(charge, CHARGE_LAST);
+	for (i = 0; i < CHARGE_FIRSTS; i++) {
+		if (i < taken)
+			charge_give_back_at(charge, i);
+	}
+}
+
+static __always_inline bool charge_take_firsts(struct charge *charge)
+{
+	__u32 i;
+
+	for (i = 0; i < CHARGE_FIRSTS; i++) {
+		if (!charge_take_at(charge, i)) {
+			charge_give_back(charge, i);
 			return false;
 		}
-		charge->answers[i] = answer;
 	}
 	return true;
+}
+
+/*
+ * One for new clients is charged first: whom it refuses, even where that is for a race that was
+ * lost, must not have got a bucket of the others.
+ */
+static __always_inline bool charge_take(struct charge *charge)
+{
+	if (!policy.new_sources)
+		return charge_take_firsts(charge);
+	if (charge_is_for_new(charge->attachments[CHARGE_LAST]))
+		return charge_take_at(charge, CHARGE_LAST) && charge_take_firsts(charge);
+	if (!charge_take_firsts(charge))
+		return false;
+	if (charge_take_at(charge, CHARGE_LAST))
+		return true;
+	charge_give_back(charge, CHARGE_LAST);
+	return false;
 }
 
 /* The reason why an event may pass, by what one limiter said. */

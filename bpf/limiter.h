@@ -18,6 +18,7 @@
 
 #define CHARGE_LIMITERS (STILE_JUDGES_MAX + 1)
 #define CHARGE_LAST (CHARGE_LIMITERS - 1)
+#define CHARGE_FIRSTS (policy.new_sources ? CHARGE_LAST : CHARGE_LIMITERS) /* asked before it */
 
 struct charge_request {
 	struct address source;
