@@ -93,6 +93,12 @@ shared_function int connection_release(const struct stile_holder_key *key)
 	return 0;
 }
 
+/* Sockets are closed in process context, too, which interrupts may interrupt. */
+static __always_inline void count_one(__u64 *counter)
+{
+	__sync_fetch_and_add(counter, 1);
+}
+
 /* The counters of the listener that is @serial, wherever it is counted; NULL: it is no more. */
 static __always_inline struct stile_connections *connection_counters(__u32 listener, __u32 serial)
 {
@@ -137,7 +143,7 @@ static __always_inline void connection_leave(struct stile_socket *note)
 		return;
 	counters = connection_counters(note->listener, note->serial);
 	if (counters)
-		counters->closed++;
+		count_one(&counters->closed);
 	connection_uncount_client(note);
 	note->serial = 0;
 	if (note->generation)
@@ -161,11 +167,11 @@ static __always_inline void connection_enter(const struct pkt *pkt, __u32 listen
 	if (!counters)
 		return;
 	if (note->seeded)
-		counters->seeded++;
+		count_one(&counters->seeded);
 	else
-		counters->opened++;
+		count_one(&counters->opened);
 	if (!connection_count_client(note))
-		counters->overflow++;
+		count_one(&counters->overflow);
 }
 
 /*

@@ -143,7 +143,8 @@ static void test_syn_cookies(void)
 	sockets_open(&live, &sockets, CLIENT_ONE, WEB_IPV4, 8);
 	sockets_open(&live, &sockets, CLIENT_SIX_ONE, WEB_IPV6, 8);
 	live_check_open(&live, &web, "what a SYN cookie brought", 16);
-	sockets_close(&sockets, 16);
+	/* Not by FIN: its ACK, where it comes twice, is a valid cookie to the kernel. */
+	sockets_reset(&sockets, 16);
 	live_check_open(&live, &web, "and its end", 0);
 }
 
@@ -250,16 +251,21 @@ static void test_storm(void)
 	autoresult struct engine_result result = {};
 	autosockets struct sockets sockets = {};
 	autolive struct live live;
+	long long before;
 
 	if (!live_begin(&live, "conn-storm") || !live_start_web(&live) ||
 	    !live_start(&live, config))
 		return;
+	before = live_counter(&live, LIVE_SERVER, "TcpPassiveOpens");
 	sockets_open(&live, &sockets, CLIENT_THREE, WEB_IPV4, 3);
 	if (!live_connect(&live, &storm, &result))
 		return;
 	live_check_open(&live, &web, "after a storm, who stayed", 3);
+	/* Not what clients saw: where the accept queue overflows, the service's side has nothing. */
 	CHECK_EQ("each connection was counted", live_connections(&live, "web", "opened_total"),
-		 3 + (long long)result.outcomes[ENGINE_SUCCEEDED]);
+		 live_counter(&live, LIVE_SERVER, "TcpPassiveOpens") - before);
+	CHECK("of the storm's, nearly all",
+	      live_connections(&live, "web", "opened_total") > storm.connections * 9 / 10);
 	CHECK_EQ("none unseen", live_connections(&live, "web", "recounted_total"), 0);
 	CHECK_EQ("who stayed holds them", open_of(&live, CLIENT_THREE), 3);
 	live_shell(&live, LIVE_SERVER,
