@@ -118,22 +118,6 @@ __attribute__((noinline)) int charge_limiter(__u32 slot, const struct charge_req
 	return charge_step(slot, words, &event, step);
 }
 
-static __always_inline bool charge_refuses(const struct stile_limiter *limiter, int answer)
-{
-	if (answer == TABLE_FULL)
-		return limiter->full == STILE_FULL_REJECT && limiter->action != STILE_ACTION_COUNT;
-	return answer == TABLE_LIMITED;
-}
-
-/* What the look tells of the client. Where there is no table, nobody is new: it is not to blame. */
-static __always_inline __u32 charge_client_of(const struct stile_limiter *limiter, int answer)
-{
-	if (!policy.new_sources || !limiter->keyed)
-		return CHARGE_CLIENT_UNASKED;
-	return answer == TABLE_MISSING || answer == TABLE_FULL ? CHARGE_CLIENT_NEW
-							       : CHARGE_CLIENT_KNOWN;
-}
-
 /* Asks one of them. False: the event will not be let in, whatever the others say. */
 static __always_inline bool charge_peek_at(struct charge *charge, __u32 i, __u32 *client)
 {

@@ -107,6 +107,22 @@ static __always_inline struct stile_set *charge_open(__u32 slot,
 	return bpf_map_lookup_elem(map, &index);
 }
 
+static __always_inline bool charge_refuses(const struct stile_limiter *limiter, int answer)
+{
+	if (answer == TABLE_FULL)
+		return limiter->full == STILE_FULL_REJECT && limiter->action != STILE_ACTION_COUNT;
+	return answer == TABLE_LIMITED;
+}
+
+/* What the look tells of the client. Where there is no table, nobody is new: it is not to blame. */
+static __always_inline __u32 charge_client_of(const struct stile_limiter *limiter, int answer)
+{
+	if (!policy.new_sources || !limiter->keyed)
+		return CHARGE_CLIENT_UNASKED;
+	return answer == TABLE_MISSING || answer == TABLE_FULL ? CHARGE_CLIENT_NEW
+							       : CHARGE_CLIENT_KNOWN;
+}
+
 /* Makes room for a client that has no bucket yet. An enum table_room. */
 shared_function int charge_claim(__u32 slot, struct stile_set *words,
 				 const struct table_event *event)

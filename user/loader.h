@@ -63,6 +63,9 @@ int loader_admit(const struct loader *loader);
 /* Attaches it to @ifindex. *ret_link is the caller's. */
 int loader_attach_ingress(int program, uint32_t ifindex, int *ret_link);
 
+/* The ids of the XDP programs at @ifindex, whoever attached them; 0: none. */
+void loader_look(uint32_t ifindex, uint32_t *ret_native, uint32_t *ret_generic);
+
 /* Whether this kernel makes connections of proofs. */
 bool loader_can_admit(void);
 

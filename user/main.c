@@ -51,6 +51,10 @@ static const struct command commands[] = {
 	{ "trust", cmd_block, "CIDR [--for TIME] [--dry-run]",
 	  "Exempts a client or network from every limiter, at once", OPTION_FOR },
 	{ "untrust", cmd_block, "CIDR [--dry-run]", "Undoes trust", OPTION_DRY_RUN },
+	{ "doctor", cmd_doctor, "[-c FILE] [-i IFACE]... [--json]",
+	  "What this host can and cannot do for a configuration, and what to do about it",
+	  OPTION_CONFIG "  -i, --interface IFACE\n"
+			"                    instead of those of the configuration\n" OPTION_JSON },
 	{ "detach", cmd_detach, "[--dry-run]", "Takes everything out of the kernel",
 	  OPTION_DRY_RUN },
 	{ "version", cmd_version, "[--json]", "Says which version this is", OPTION_JSON },

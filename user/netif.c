@@ -215,3 +215,19 @@ int netif_driver(const char *name, char ret_driver[32])
 	snprintf(ret_driver, 32, "%s", info.driver);
 	return 0;
 }
+
+void netif_features(const char *name, struct netif_features *ret_features)
+{
+	struct ethtool_value flags = { .cmd = ETHTOOL_GFLAGS };
+	struct ethtool_channels channels = { .cmd = ETHTOOL_GCHANNELS };
+	struct ifreq request = { .ifr_data = (void *)&flags };
+
+	*ret_features = (struct netif_features){ -1, -1, -1 };
+	if (ask(name, SIOCETHTOOL, &request) == 0) {
+		ret_features->lro = (flags.data & ETH_FLAG_LRO) != 0;
+		ret_features->rx_vlan = (flags.data & ETH_FLAG_RXVLAN) != 0;
+	}
+	request = (struct ifreq){ .ifr_data = (void *)&channels };
+	if (ask(name, SIOCETHTOOL, &request) == 0)
+		ret_features->queues = (long long)channels.combined_count + channels.rx_count;
+}

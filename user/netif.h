@@ -51,4 +51,13 @@ int netif_is_ethernet(const char *name);
 /* The name of the driver ("veth", "virtio_net"); -EOPNOTSUPP where it tells none. */
 int netif_driver(const char *name, char ret_driver[32]);
 
+/* What its driver and card do to frames: 1, 0, or -1 where that cannot be told. */
+struct netif_features {
+	int lro;	  /* they are merged */
+	int rx_vlan;	  /* the tag is taken off */
+	long long queues; /* for frames that arrive; -1 */
+};
+
+void netif_features(const char *name, struct netif_features *ret_features);
+
 #endif /* STILE_NETIF_H */

@@ -261,7 +261,7 @@ static void test_storm(void)
 	if (!live_connect(&live, &storm, &result))
 		return;
 	live_check_open(&live, &web, "after a storm, who stayed", 3);
-	/* Not what clients saw: where the accept queue overflows, the service's side has nothing. */
+	/* Not what clients saw: where the accept queue overflows, the service has nothing. */
 	CHECK_EQ("each connection was counted", live_connections(&live, "web", "opened_total"),
 		 live_counter(&live, LIVE_SERVER, "TcpPassiveOpens") - before);
 	CHECK("of the storm's, nearly all",
