@@ -92,7 +92,8 @@ static void judge_jit(const struct doctor_kernel *kernel, struct doctor *doctor)
 {
 	doctor_about(doctor, "jit");
 	if (kernel->jit == DOCTOR_UNTOLD)
-		doctor_say(doctor, DOCTOR_UNKNOWN, "run it as root",
+		doctor_say(doctor, DOCTOR_UNKNOWN,
+			   "run it as root, in the host's own network namespace",
 			   "net.core.bpf_jit_enable cannot be read");
 	else if (kernel->jit)
 		doctor_say(doctor, DOCTOR_OK, NULL, "programs are compiled");

@@ -249,7 +249,7 @@ static void check_simultaneous(struct live *live)
 {
 	autoscene struct scene scene = { .live = live };
 	struct pollfd writable = { .fd = -1, .events = POLLOUT };
-	struct segment segment;
+	struct segment segment = {};
 	autofd int fd = -1;
 	int error = -1;
 	socklen_t size = sizeof(error);
