@@ -5,7 +5,10 @@
 O ?= build
 PREFIX ?= /usr/local
 SBINDIR ?= $(PREFIX)/sbin
-MANDIR ?= $(PREFIX)/share/man
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+DOCDIR ?= $(DATADIR)/doc/stile
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 DESTDIR ?=
 CFLAGS ?= -O2 -g
 WERROR ?= -Werror
@@ -140,6 +143,23 @@ install: all		## into $(DESTDIR)$(PREFIX)
 	install -D -m 755 $(O)/stile $(DESTDIR)$(SBINDIR)/stile
 	for page in $(wildcard docs/*.[58]); do \
 		install -D -m 644 $$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/} || exit 1; done
+	set -e; put() { install -D -m 644 packaging/$$1 $(DESTDIR)$$2; }; \
+	put stile.sysusers $(PREFIX)/lib/sysusers.d/stile.conf; \
+	put stile.yaml $(DOCDIR)/examples/stile.yaml; \
+	put listen-backlog.conf $(DOCDIR)/examples/listen-backlog.conf; \
+	put completions/stile.bash $(DATADIR)/bash-completion/completions/stile; \
+	put completions/_stile $(DATADIR)/zsh/vendor-completions/_stile; \
+	put completions/stile.fish $(DATADIR)/fish/vendor_completions.d/stile.fish
+	install -d $(DESTDIR)$(UNITDIR)
+	sed 's,/usr/sbin/stile,$(SBINDIR)/stile,' packaging/stile.service >$(DESTDIR)$(UNITDIR)/stile.service
+uninstall:		## what install put there
+	rm -f $(addprefix $(DESTDIR),$(SBINDIR)/stile $(MANDIR)/man8/stile.8 $(MANDIR)/man5/stile.yaml.5 \
+		$(PREFIX)/lib/sysusers.d/stile.conf $(DATADIR)/bash-completion/completions/stile \
+		$(DATADIR)/zsh/vendor-completions/_stile $(DATADIR)/fish/vendor_completions.d/stile.fish \
+		$(UNITDIR)/stile.service)
+	rm -rf $(DESTDIR)$(DOCDIR)
+deb:			## a Debian package of what is committed, in $(O)/deb
+	@O='$(O)' sh packaging/deb.sh
 clean:			## remove $(O)
 	rm -rf $(O)
 help:			## this list

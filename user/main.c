@@ -37,7 +37,8 @@ static const struct command commands[] = {
 	{ "clients", cmd_clients, "[--limiter NAME] [--sort KEY] [--top N] [--all] [--json]",
 	  "The clients that limiters keep track of",
 	  "  --limiter NAME    of this rate limiter; default: of all\n"
-	  "  --sort KEY        refused, admitted, wait, idle or address; default: refused\n"
+	  "  --sort KEY        refused, admitted, wait, idle, open or address; default:\n"
+	  "                    refused\n"
 	  "  --top N           the first N, 0 for all; default: 20\n"
 	  "  --all             those too whose bucket is as good as new again\n" OPTION_JSON },
 	{ "explain", cmd_explain, "ADDRESS [--listener NAME] [-i IFACE] [--json]",
