@@ -49,7 +49,7 @@ objs = $(patsubst %.c,$(O)/$(1)/%.o,$(2))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all run demo check tests fuzz bench lint install clean help
+.PHONY: all run demo check tests fuzz bench lint install uninstall deb clean help
 
 all: $(O)/stile		## build the program
 
