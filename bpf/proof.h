@@ -27,7 +27,7 @@
 #define PROOF_SACK_SHIFT 28
 #define PROOF_SIZE_SHIFT 29
 #define PROOF_SIZES 4
-#define PROOF_AHEAD_MAX 0xffffU /* bytes: the largest window that is not scaled */
+#define PROOF_AHEAD_MAX 0x7fffU /* bytes: more than what anybody sends unacknowledged at first */
 #define PROOF_STAMP_ECN 16
 #define PROOF_STAMP_TIME 17
 

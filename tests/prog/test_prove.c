@@ -20,7 +20,7 @@
 #include "util.h"
 
 #define SLOT (1ULL << 35) /* ns that a cookie is good for, and once more */
-#define LATE 65535	  /* bytes that may be lost before what came */
+#define LATE 32767	  /* bytes that may be lost before what came */
 
 static const char one_limiter[] = TWO_PER_HOUR WEB "rate_limiter_name: l}}\n";
 
