@@ -320,14 +320,24 @@ static __always_inline struct ruling charge_event_alone(const struct pkt *pkt, _
 	return judge_pass(charge_reason(answer));
 }
 
+/* Whether a client that the limiter refuses may get in all the same, once it is proven. */
+static __always_inline bool charge_makes_room(const struct charge *charge, __u32 listener)
+{
+	return BUCKET_MAY_HOLD && charge->refusal == TABLE_LIMITED &&
+	       (charge_queues(charge_limiter_at(charge_slot(charge->refused))) ||
+		classify_has(listener, STILE_PLACES_EVICTED));
+}
+
 /* Clients over a limit that can be told so are; all others prove first that they are there. */
 static __always_inline struct ruling charge_unproven(const struct pkt *pkt,
-						     const struct charge *charge, bool admitted)
+						     const struct charge *charge, bool admitted,
+						     __u32 listener)
 {
 	const struct ruling challenge = { STILE_VERDICT_REPLY, STILE_REASON_CHALLENGED,
 					  STILE_REPLY_CHALLENGE, 0 };
 
-	if (admitted || watchdog_counts() || !refuse_speaks_tcp(charge->refused))
+	if (admitted || watchdog_counts() || !refuse_speaks_tcp(charge->refused) ||
+	    charge_makes_room(charge, listener))
 		return challenge;
 	return charge_refusal(pkt, charge->refused, charge->refusal);
 }
@@ -359,7 +369,7 @@ static __always_inline struct ruling charge_event_several(struct xdp_md *ctx, co
 		return judge_pass(STILE_REASON_REPEATED);
 	admitted = charge_peek(&charge);
 	if (policy.proves && class->unproven)
-		return charge_unproven(pkt, &charge, admitted);
+		return charge_unproven(pkt, &charge, admitted, class->listener);
 	if (admitted && classify_has_queue(class->listener) &&
 	    accept_sheds(ctx, pkt, class->listener))
 		return accept_refusal(pkt);
@@ -378,7 +388,6 @@ static __always_inline struct ruling charge_event_several(struct xdp_md *ctx, co
 	return charge_refusal(pkt, charge.refused, charge.refusal);
 }
 
-/* The ruling on an event that the limiters of @class judge. */
 static __always_inline struct ruling charge_event(struct xdp_md *ctx, const struct pkt *pkt,
 						  const struct pkt_class *class, __u64 hash)
 {

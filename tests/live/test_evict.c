@@ -14,11 +14,12 @@
 #define LIMIT 3
 #define REQUEST "GET / HTTP/1.1\r\nHost: web\r\n\r\n"
 
-static const char config[] = "interfaces: {srv0: {mode: generic}}\n"
-			     "rate_limiters: {held: {algorithm: concurrency, limit: 3}}\n"
-			     "listeners:\n"
-			     "  web: {ports: [80], rate_limiter_name: held, on_limit: evict-idle}\n"
-			     "metrics: {listen: \"127.0.0.1:9466\"}\n";
+#define CONFIG(more)                                                                               \
+	"interfaces: {srv0: {mode: generic}}\n"                                                    \
+	"rate_limiters: {held: {algorithm: concurrency, limit: 3}}\n"                              \
+	"listeners:\n"                                                                             \
+	"  web: {ports: [80], rate_limiter_name: held, on_limit: evict-idle" more "}\n"            \
+	"metrics: {listen: \"127.0.0.1:9466\"}\n"
 
 /* A connection of @from to the web server, begun where it is not to be waited for; -1: none. */
 static int connect_from(const struct live *live, const char *from, bool wait)
@@ -79,13 +80,13 @@ static bool is_in(void *context)
 	       fcntl(crowd->more, F_SETFL, 0) == 0;
 }
 
-static void test_longest_idle(void)
+static void check_longest_idle(const char *name, const char *config)
 {
 	int fds[LIMIT], other;
 	struct crowd crowd;
 	autolive struct live live;
 
-	if (!live_begin(&live, "evict") || !live_start_web(&live) || !live_start(&live, config))
+	if (!live_begin(&live, name) || !live_start_web(&live) || !live_start(&live, config))
 		return;
 	other = connect_from(&live, CLIENT_TWO, true);
 	for (int i = 0; i < LIMIT; i++) {
@@ -108,4 +109,16 @@ static void test_longest_idle(void)
 	close(crowd.more);
 }
 
-CHECK_SUITE(evict, { "the longest idle one", test_longest_idle });
+static void test_longest_idle(void)
+{
+	check_longest_idle("evict", CONFIG(""));
+}
+
+/* A client that could be told that it is refused proves itself all the same: it may get in. */
+static void test_proven(void)
+{
+	check_longest_idle("evict-proven", CONFIG(", app_protocol: http, prove_sources: always"));
+}
+
+CHECK_SUITE(evict, { "the longest idle one", test_longest_idle },
+	    { "where sources are proven", test_proven });
