@@ -7,9 +7,9 @@ PREFIX ?= /usr/local
 SBINDIR ?= $(PREFIX)/sbin
 DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
-DOCDIR ?= $(DATADIR)/doc/stile
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 DESTDIR ?=
+export O DESTDIR PREFIX SBINDIR DATADIR MANDIR UNITDIR
 CFLAGS ?= -O2 -g
 WERROR ?= -Werror
 ifeq ($(origin CC),default)
@@ -21,7 +21,6 @@ PKG_CONFIG ?= pkg-config
 FUZZ_SECONDS ?= 60
 ARGS ?=
 V ?= 0
-
 LIBS := libbpf yaml-0.1 libevent jansson libsystemd libmnl libseccomp
 WARN := -Wall -Wextra -Wshadow $(WERROR)
 HOST := -std=gnu11 -D_GNU_SOURCE $(WARN) -MMD -MP -Iinclude -iquote $(O) \
@@ -43,14 +42,12 @@ BENCHES := $(patsubst tests/bench/%.c,$(O)/bench/%,$(wildcard tests/bench/bench_
 BENCH_SKELS := $(patsubst tests/bench/%.bpf.c,$(O)/bench/%.skel.h,$(wildcard tests/bench/*.bpf.c))
 TESTS := $(if $(filter unit,$(KINDS)),$(O)/test-unit $(O)/test-unit-clang) \
 	$(if $(filter prog,$(KINDS)),$(O)/test-prog) $(if $(filter live,$(KINDS)),$(O)/test-live)
-
 say = $(if $(filter 1,$(V)),,@printf '  %-8s%s\n' '$(1)' '$(patsubst $(O)/%,%,$@)';)
 objs = $(patsubst %.c,$(O)/$(1)/%.o,$(2))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all run demo check tests fuzz bench lint install uninstall deb clean help
-
 all: $(O)/stile		## build the program
 
 # The host's code, three times: to be used, and under gcc's and under clang's sanitizers
@@ -118,7 +115,7 @@ check: all tests $(BENCHES)	## every test and lint; as root, otherwise what need
 fuzz: $(FUZZERS)	## each fuzzer for FUZZ_SECONDS (60)
 	@for fuzzer in $^; do FUZZ_SECONDS='$(FUZZ_SECONDS)' sh tests/fuzz.sh $$fuzzer || exit 1; done
 bench: all $(BENCHES) $(TOOLS)	## the measurements of docs/benchmarks.md; as root
-	@O='$(O)' sh tests/bench/run.sh
+	@sh tests/bench/run.sh
 
 SOURCES := $(wildcard include/stile/*.h $(foreach dir,bpf user tests tests/*,$(dir)/*.[ch]))
 $(O)/lint/bpf/%.ok $(O)/lint/%.bpf.ok: FLAGS = $(BPFFLAGS)
@@ -136,30 +133,15 @@ lint: $(patsubst %.c,$(O)/lint/%.ok,$(filter %.c,$(SOURCES)))	## formatter, clan
 
 # To use it
 run: all		## the daemon in the foreground, in a playground unless ARGS has -i IFACE
-	@O='$(O)' exec sh scripts/playground $(ARGS)
+	@exec sh scripts/playground $(ARGS)
 demo: all $(TOOLS)		## a service under a storm, without Stile and with it
-	@O='$(O)' sh scripts/demo $(ARGS)
+	@sh scripts/demo $(ARGS)
 install: all		## into $(DESTDIR)$(PREFIX)
-	install -D -m 755 $(O)/stile $(DESTDIR)$(SBINDIR)/stile
-	for page in $(wildcard docs/*.[58]); do \
-		install -D -m 644 $$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/} || exit 1; done
-	set -e; put() { install -D -m 644 packaging/$$1 $(DESTDIR)$$2; }; \
-	put stile.sysusers $(PREFIX)/lib/sysusers.d/stile.conf; \
-	put stile.yaml $(DOCDIR)/examples/stile.yaml; \
-	put listen-backlog.conf $(DOCDIR)/examples/listen-backlog.conf; \
-	put completions/stile.bash $(DATADIR)/bash-completion/completions/stile; \
-	put completions/_stile $(DATADIR)/zsh/vendor-completions/_stile; \
-	put completions/stile.fish $(DATADIR)/fish/vendor_completions.d/stile.fish
-	install -d $(DESTDIR)$(UNITDIR)
-	sed 's,/usr/sbin/stile,$(SBINDIR)/stile,' packaging/stile.service >$(DESTDIR)$(UNITDIR)/stile.service
+	@sh packaging/install.sh
 uninstall:		## what install put there
-	rm -f $(addprefix $(DESTDIR),$(SBINDIR)/stile $(MANDIR)/man8/stile.8 $(MANDIR)/man5/stile.yaml.5 \
-		$(PREFIX)/lib/sysusers.d/stile.conf $(DATADIR)/bash-completion/completions/stile \
-		$(DATADIR)/zsh/vendor-completions/_stile $(DATADIR)/fish/vendor_completions.d/stile.fish \
-		$(UNITDIR)/stile.service)
-	rm -rf $(DESTDIR)$(DOCDIR)
+	@sh packaging/install.sh --remove
 deb:			## a Debian package of what is committed, in $(O)/deb
-	@O='$(O)' sh packaging/deb.sh
+	@sh packaging/deb.sh
 clean:			## remove $(O)
 	rm -rf $(O)
 help:			## this list

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# deps.sh [GROUP]...: installs what is missing of scripts/packages (all groups: build test bench),
+# deps.sh [GROUP]...: installs what is missing of scripts/packages (all groups: build test deb bench),
 # as root or through sudo. Services that come with a package are neither started nor enabled.
 set -eu
 
@@ -78,7 +78,7 @@ if [ "${1-}" = --install ]; then
 	install_all "$2"
 	exit
 fi
-groups=${*:-build test bench}
+groups=${*:-build test deb bench}
 if ! command -v apt-get >/dev/null; then
 	echo "no apt-get here: install what scripts/packages names for: $groups" >&2
 	exit 0

@@ -69,6 +69,7 @@ beside lint $MAKE --no-print-directory lint
 binary unit "$O/test-unit"
 binary unit-clang "$O/test-unit-clang"
 [ ! -e tests/cli/run.sh ] || step cli env STILE="$built/asan/stile" sh tests/cli/run.sh
+step packaging sh tests/packaging.sh
 step lint-rules sh tests/lint/run.sh
 if privileged; then
 	binary prog "$O/test-prog"
