@@ -25,7 +25,7 @@ LIBS := libbpf yaml-0.1 libevent jansson libsystemd libmnl libseccomp
 WARN := -Wall -Wextra -Wshadow $(WERROR)
 HOST := -std=gnu11 -D_GNU_SOURCE $(WARN) -MMD -MP -Iinclude -iquote $(O) \
 	$(shell $(PKG_CONFIG) --cflags $(LIBS))
-LDLIBS := -Wl,--as-needed $(shell $(PKG_CONFIG) --libs $(LIBS))
+LDLIBS := -Wl,--as-needed $(shell $(PKG_CONFIG) --libs $(LIBS) ncursesw)
 CUNIT := $(shell $(PKG_CONFIG) --libs cunit 2>/dev/null)
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 BPFFLAGS := -target bpf -mcpu=v3 -O2 -g $(WARN) -MMD -MP -Iinclude \

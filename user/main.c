@@ -46,6 +46,13 @@ static const struct command commands[] = {
 	  "  --listener NAME   at this listener; default: at each\n"
 	  "  -i, --interface IFACE\n"
 	  "                    arriving there; default: on any\n" OPTION_JSON },
+	{ "top", cmd_top, "[--interval TIME] [--sort KEY] [--filter TEXT] [--once] [--json]",
+	  "A live screen: rates by listener and limiter, busiest and most refused clients",
+	  "  --interval TIME   between two looks, from 100ms to 1h; default: 1s\n"
+	  "  --sort KEY        refusing, admitting, refused, admitted, open, wait or address\n"
+	  "  --filter TEXT     only clients whose address or limiter has this in it\n"
+	  "  --once            one screen as text, after one interval\n"
+	  "  --json            a line an interval, until it is ended; with --once: one\n" },
 	{ "block", cmd_block, "CIDR [--for TIME] [--dry-run]",
 	  "Drops every TCP and UDP packet of a client or network, at once", OPTION_FOR },
 	{ "unblock", cmd_block, "CIDR [--dry-run]", "Undoes block", OPTION_DRY_RUN },

@@ -29,7 +29,7 @@ _stile() {
 	-i | --interface) COMPREPLY=($(compgen -W "$(ls /sys/class/net)" -- "$word")) && return ;;
 	--listener) COMPREPLY=($(compgen -W "$(_stile_names listener listener)" -- "$word")) && return ;;
 	--limiter) COMPREPLY=($(compgen -W "$(_stile_names limiter limiter)" -- "$word")) && return ;;
-	--sort) COMPREPLY=($(compgen -W "refused admitted wait idle address open" -- "$word")) && return ;;
+	--sort) COMPREPLY=($(compgen -W "refusing admitting refused admitted wait idle address open" -- "$word")) && return ;;
 	esac
 	if [ -z "$command" ] || [ "$command" = help ]; then
 		COMPREPLY=($(compgen -W "$(_stile_commands) help --instance --help --version" -- "$word"))
