@@ -57,6 +57,16 @@ check 'it uninstalls' sh packaging/install.sh --remove
 check 'and leaves nothing' same "$(find "$DESTDIR" -type f)" ''
 check 'the unit is exposed by 2.0 at most' \
 	systemd-analyze security --offline=true --threshold=20 packaging/stile.service
+check 'rules are right' promtool check rules packaging/prometheus/stile.rules.yaml
+check 'each alert fires where it has to' \
+	promtool test rules packaging/prometheus/stile.rules.test.yaml
+for metric in $(grep -oh '\bstile_[a-z_]*' packaging/prometheus/stile.rules.yaml \
+	packaging/grafana-stile.json | grep -v '^stile_events$\|^stile_shed$\|^stile_accept_queue$' | sort -u); do
+	check "there is a metric $metric" grep -q "^\.It Cm $metric\b" docs/stile.8
+done
+jq '{groups: [{name: "dashboard", rules: [.panels[].targets[].expr | {record: "a:b", expr: .}]}]}' \
+	packaging/grafana-stile.json >"$tmp/dashboard.yaml"
+check 'what the dashboard asks for is right' promtool check rules "$tmp/dashboard.yaml"
 check 'zsh reads its completion' zsh -n packaging/completions/_stile
 check 'bash: a command' same "$(bash_offers stile doc)" 'doctor '
 check 'fish: a command' same "$(fish_offers 'stile doc')" 'doctor '
