@@ -19,6 +19,7 @@
 #define TOP_COLUMNS_MAX 240			/* the right part of wider ones stays empty */
 #define TOP_TEXT_SIZE (TOP_COLUMNS_MAX * 3 + 1) /* a column of a history is three bytes */
 #define TOP_FILTER_SIZE 64
+#define TOP_CLIENTS 1024	    /* that are put in order */
 #define TOP_SILENT_NS 3000000000ULL /* the daemon is to be heard of once a second */
 
 /* Events of a second. */
@@ -45,10 +46,11 @@ struct top_interface {
 
 struct top_frame {
 	struct snapshot *snapshot;
-	struct snapshot_client *clients; /* live ones, by limiter and key */
+	struct snapshot_client *clients; /* live ones */
 	struct top_rate *rates;		 /* of each client */
 	size_t n_clients;
-	double seconds; /* since the one before; 0: there was none, and no rate is known */
+	uint32_t *index; /* of clients by limiter and key, see top_index.h */
+	double seconds;	 /* since the one before; 0: there was none, and no rate is known */
 	struct top_flow flows[STILE_ATTACHMENTS_MAX];
 	size_t n_flows;
 	struct top_interface interfaces[STILE_INTERFACES_MAX];
@@ -93,10 +95,11 @@ struct top_view {
 	const char *lost;   /* why there is no newer frame; NULL: there is */
 };
 
-/* The clients that the view wants, in its order, as places in frame->clients. */
+/* The first clients that the view wants, in its order, as places in frame->clients. */
 struct top_shown {
 	size_t *places; /* freed by the caller */
-	size_t n;
+	size_t n;	/* TOP_CLIENTS at most */
+	size_t total;
 	size_t selected; /* in places; n where there is none */
 };
 

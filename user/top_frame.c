@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "top.h"
+#include "top_index.h"
 #include "util.h"
 
 uint64_t top_growth(uint64_t before, uint64_t now)
@@ -17,16 +18,6 @@ uint64_t top_growth(uint64_t before, uint64_t now)
 static double rate(const struct top_frame *frame, uint64_t before, uint64_t now)
 {
 	return frame->seconds > 0 ? (double)top_growth(before, now) / frame->seconds : 0;
-}
-
-static int compare_clients(const void *a, const void *b)
-{
-	const struct snapshot_client *left = a, *right = b;
-	int order = memcmp(&left->key, &right->key, sizeof(left->key));
-
-	if (left->limiter != right->limiter)
-		return left->limiter < right->limiter ? -1 : 1;
-	return order;
 }
 
 /* The limiter of @slot in the frame before, by its name; 0: it had none. */
@@ -62,10 +53,9 @@ static void rate_clients(const struct top_frame *before, struct top_frame *frame
 
 		if (wanted.limiter == 0)
 			continue; /* a limiter that was not there: nobody knows since when */
-		rate_client(frame, i,
-			    before->n_clients ? bsearch(&wanted, before->clients, before->n_clients,
-							sizeof(wanted), compare_clients)
-					      : NULL);
+		rate_client(
+			frame, i,
+			top_index_find(before->index, before->clients, before->n_clients, &wanted));
 	}
 }
 
@@ -178,36 +168,21 @@ static void add_interfaces(const struct top_frame *before, struct top_frame *fra
 	}
 }
 
-/* Leaves the live clients, by limiter and key. */
+/* Leaves the live clients. */
 static void keep_clients(struct top_frame *frame, size_t n_clients)
 {
 	for (size_t i = 0; i < n_clients; i++) {
 		if (frame->clients[i].live)
 			frame->clients[frame->n_clients++] = frame->clients[i];
 	}
-	if (frame->n_clients)
-		qsort(frame->clients, frame->n_clients, sizeof(*frame->clients), compare_clients);
 }
 
-struct top_frame *top_frame_new(const struct top_frame *before, struct snapshot *snapshot,
-				struct snapshot_client *clients, size_t n_clients)
+static void compare(const struct top_frame *before, struct top_frame *frame)
 {
-	struct top_frame *frame = calloc(1, sizeof(*frame));
-	struct top_rate *rates = calloc(n_clients + 1, sizeof(*rates));
+	const struct snapshot *snapshot = frame->snapshot;
 
-	if (!frame || !rates) {
-		free(frame);
-		free(rates);
-		free(clients);
-		snapshot_free(snapshot);
-		return NULL;
-	}
-	frame->snapshot = snapshot;
-	frame->clients = clients;
-	frame->rates = rates;
 	if (before && snapshot->now > before->snapshot->now)
 		frame->seconds = (double)(snapshot->now - before->snapshot->now) / 1e9;
-	keep_clients(frame, n_clients);
 	for (uint32_t slot = 1; slot < STILE_LISTENERS_MAX; slot++) {
 		if (*snapshot->policy.listeners[slot].name)
 			add_listener(before, frame, slot);
@@ -215,6 +190,28 @@ struct top_frame *top_frame_new(const struct top_frame *before, struct snapshot 
 	add_interfaces(before, frame);
 	if (before)
 		rate_clients(before, frame);
+}
+
+struct top_frame *top_frame_new(const struct top_frame *before, struct snapshot *snapshot,
+				struct snapshot_client *clients, size_t n_clients)
+{
+	struct top_frame *frame = calloc(1, sizeof(*frame));
+
+	if (!frame) {
+		free(clients);
+		snapshot_free(snapshot);
+		return NULL;
+	}
+	frame->snapshot = snapshot;
+	frame->clients = clients;
+	keep_clients(frame, n_clients);
+	frame->rates = calloc(frame->n_clients + 1, sizeof(*frame->rates));
+	frame->index = top_index_new(frame->clients, frame->n_clients);
+	if (!frame->rates || !frame->index) {
+		top_frame_free(frame);
+		return NULL;
+	}
+	compare(before, frame);
 	return frame;
 }
 
@@ -225,5 +222,6 @@ void top_frame_free(struct top_frame *frame)
 	snapshot_free(frame->snapshot);
 	free(frame->clients);
 	free(frame->rates);
+	free(frame->index);
 	free(frame);
 }

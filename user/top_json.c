@@ -109,7 +109,7 @@ json_t *top_json(const struct top_view *view, const struct top_frame *frame)
 		snapshot->policy.enabled, "daemon_alive", snapshot->silence <= TOP_SILENT_NS,
 		"daemon_silent_seconds", (double)snapshot->silence / 1e9, "interfaces",
 		interfaces_json(frame), "flows", flows_json(frame), "clients",
-		clients_json(frame, &shown), "clients_total", (json_int_t)shown.n);
+		clients_json(frame, &shown), "clients_total", (json_int_t)shown.total);
 	free(shown.places);
 	return json;
 }

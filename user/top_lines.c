@@ -202,8 +202,8 @@ static void add_choice(const struct top_view *view, const struct top_shown *show
 
 	top_page_line(page, TOP_PLAIN);
 	line = top_page_line(page, TOP_PLAIN);
-	snprintf(line->text, sizeof(line->text), "%zu client%s by %s%s%.*s%s", shown->n,
-		 shown->n == 1 ? "," : "s,", top_sort_names[view->sort],
+	snprintf(line->text, sizeof(line->text), "%zu client%s by %s%s%.*s%s", shown->total,
+		 shown->total == 1 ? "," : "s,", top_sort_names[view->sort],
 		 *view->filter ? ", only those with '" : "", TOP_FILTER_SIZE, view->filter,
 		 *view->filter ? "'" : "");
 }

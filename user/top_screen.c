@@ -4,7 +4,9 @@
  * no-color.org has it.
  */
 #include <curses.h>
+#include <poll.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "top_screen.h"
 #include "top_terminal.h"
@@ -89,12 +91,22 @@ void top_screen_draw(const struct top_line *lines, unsigned int n)
 	(void)refresh();
 }
 
+/* A terminal that was hung up has an answer at once, and always the same. */
+static bool is_gone(void)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	return poll(&input, 1, 0) == 1 && input.revents & (POLLHUP | POLLERR | POLLNVAL);
+}
+
 int top_screen_key(int timeout_ms)
 {
 	int key;
 
 	timeout(timeout_ms);
 	key = getch();
+	if (key == ERR)
+		return is_gone() ? TOP_KEY_GONE : TOP_KEY_NONE;
 	switch (key) {
 	case KEY_UP:
 		return TOP_KEY_UP;
@@ -113,6 +125,6 @@ int top_screen_key(int timeout_ms)
 	case 127:
 		return TOP_KEY_ERASE;
 	default:
-		return key == ERR || key > 255 ? TOP_KEY_NONE : key;
+		return key > 255 ? TOP_KEY_NONE : key;
 	}
 }

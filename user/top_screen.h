@@ -15,6 +15,7 @@ enum top_key {
 	TOP_KEY_PAGE_DOWN,
 	TOP_KEY_ENTER,
 	TOP_KEY_ERASE,
+	TOP_KEY_GONE, /* nobody is at the terminal any more */
 };
 
 /* NULL, or why it cannot be drawn on. */

@@ -241,7 +241,9 @@ void top_session_key(struct top_session *session, int key)
 		[TOP_BLOCK] = key_in_block,
 	};
 
-	if (key != TOP_KEY_NONE)
+	if (key == TOP_KEY_GONE)
+		session->quit = true;
+	else if (key != TOP_KEY_NONE)
 		by_mode[session->mode](session, key);
 }
 

@@ -83,26 +83,51 @@ static bool is_wanted(const struct top_view *view, const struct top_frame *frame
 	       strstr(frame->snapshot->policy.limiters[client->limiter].name, view->filter);
 }
 
-static size_t rank(const struct top_view *view, const struct top_frame *frame,
-		   struct ranked *ranked)
+/* The first of those that were looked at so far, and room for as many more. */
+struct ranking {
+	struct ranked first[2 * TOP_CLIENTS];
+	size_t n, total;
+	bool full; /* the last of the first TOP_CLIENTS is known */
+};
+
+static void put_in_order(struct ranking *ranking)
+{
+	if (ranking->n)
+		qsort(ranking->first, ranking->n, sizeof(*ranking->first), compare_ranked);
+	ranking->full = ranking->n >= TOP_CLIENTS;
+	if (ranking->full)
+		ranking->n = TOP_CLIENTS;
+}
+
+static void put(struct ranking *ranking, const struct ranked *ranked)
+{
+	if (ranking->full && compare_ranked(ranked, &ranking->first[TOP_CLIENTS - 1]) > 0)
+		return;
+	ranking->first[ranking->n++] = *ranked;
+	if (ranking->n == ARRAY_SIZE(ranking->first))
+		put_in_order(ranking);
+}
+
+/* To put a million of them in order took half a second; nobody looks at more than the first. */
+static void rank(const struct top_view *view, const struct top_frame *frame,
+		 struct ranking *ranking)
 {
 	bool by_address = view->sort == TOP_BY_ADDRESS;
-	size_t n = 0;
 
 	for (size_t i = 0; i < frame->n_clients; i++) {
 		const struct snapshot_client *client = &frame->clients[i];
+		struct ranked ranked = { .weight = weight(view, frame, i),
+					 .refused = by_address ? 0 : client->refused,
+					 .admitted = by_address ? 0 : client->admitted,
+					 .key = client->key,
+					 .place = i };
 
 		if (!is_wanted(view, frame, client))
 			continue;
-		ranked[n++] = (struct ranked){ .weight = weight(view, frame, i),
-					       .refused = by_address ? 0 : client->refused,
-					       .admitted = by_address ? 0 : client->admitted,
-					       .key = client->key,
-					       .place = i };
+		ranking->total++;
+		put(ranking, &ranked);
 	}
-	if (n)
-		qsort(ranked, n, sizeof(*ranked), compare_ranked);
-	return n;
+	put_in_order(ranking);
 }
 
 static bool is_selected(const struct top_view *view, const struct snapshot_client *client)
@@ -114,21 +139,21 @@ static bool is_selected(const struct top_view *view, const struct snapshot_clien
 int top_view_clients(const struct top_view *view, const struct top_frame *frame,
 		     struct top_shown *ret_shown)
 {
-	autofree struct ranked *ranked = calloc(frame->n_clients + 1, sizeof(*ranked));
-	size_t *places = calloc(frame->n_clients + 1, sizeof(*places));
-	size_t n, selected;
+	autofree struct ranking *ranking = calloc(1, sizeof(*ranking));
+	size_t *places = calloc(TOP_CLIENTS, sizeof(*places));
+	size_t selected;
 
-	if (!ranked || !places) {
+	if (!ranking || !places) {
 		free(places);
 		return -ENOMEM;
 	}
-	n = rank(view, frame, ranked);
-	selected = n;
-	for (size_t i = 0; i < n; i++) {
-		places[i] = ranked[i].place;
+	rank(view, frame, ranking);
+	selected = ranking->n;
+	for (size_t i = 0; i < ranking->n; i++) {
+		places[i] = ranking->first[i].place;
 		if (view->selecting && is_selected(view, &frame->clients[places[i]]))
 			selected = i;
 	}
-	*ret_shown = (struct top_shown){ places, n, selected };
+	*ret_shown = (struct top_shown){ places, ranking->n, ranking->total, selected };
 	return 0;
 }

@@ -17,6 +17,7 @@ static const char config[] = "interfaces: {srv0: {}}\n"
 			     "  web: {ports: [80], rate_limiter_name: per-client}\n";
 
 #define TMUX "LC_ALL=C.UTF-8 tmux -f /dev/null -S %s/tmux "
+#define CYAN "\033[36m"
 #define PROMPT "that was all"
 
 struct terminal {
@@ -52,6 +53,15 @@ static bool shows(struct terminal *terminal, const char *what, const char *wante
 	screen = process_shell(-1, TMUX "capture-pane -p", terminal->live->directory);
 	printf("the screen is:\n%s\n", screen.text ? screen.text : "");
 	return false;
+}
+
+/* Whether it has that sequence in what it drew. */
+static bool draws(const struct terminal *terminal, const char *sequence)
+{
+	autooutput struct output screen = {};
+
+	screen = process_shell(-1, TMUX "capture-pane -p -e", terminal->live->directory);
+	return screen.text && strstr(screen.text, sequence);
 }
 
 static void press(const struct terminal *terminal, const char *keys)
@@ -107,6 +117,7 @@ static void test_screen(void)
 	open_screen(&terminal, "");
 	if (!shows(&terminal, "the refused client is on the screen", CLIENT_ONE " "))
 		return;
+	CHECK("headings have a colour", draws(&terminal, CYAN));
 	try_keys(&terminal);
 	CHECK_EQ("killed", WTERMSIG(live_stop(&live, SIGKILL)), SIGKILL);
 	shows(&terminal, "a dead daemon is seen", "THE DAEMON IS SILENT for");
@@ -130,6 +141,7 @@ static void test_ended(void)
 	terminal.live = &live;
 	open_screen(&terminal, "NO_COLOR=1");
 	shows(&terminal, "the refused client is on the screen", CLIENT_ONE " ");
+	CHECK("nothing has a colour", !draws(&terminal, CYAN));
 	live_shell(&live, LIVE_SERVER,
 		   "kill -TERM $(pgrep -P $(" TMUX "display-message -p '#{pane_pid}'))",
 		   live.directory);

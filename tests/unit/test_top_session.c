@@ -42,6 +42,32 @@ static void test_order(void)
 	top_frame_free(frame);
 }
 
+/* More than are put in order: the first of all are still the first, from wherever they come. */
+static void test_many(void)
+{
+	struct snapshot_client *clients = calloc(10 * TOP_CLIENTS, sizeof(*clients));
+	struct top_view view = view_of(80, LINES);
+	struct top_shown shown = { 0 };
+	struct top_frame *frame;
+
+	for (uint32_t i = 0; i < 10 * TOP_CLIENTS; i++) {
+		clients[i].limiter = SLOT_PER_CLIENT;
+		clients[i].live = true;
+		clients[i].refused = (uint64_t)i * 7919 % (10 * TOP_CLIENTS); /* each once */
+		memcpy(clients[i].key.address, &i, sizeof(i));
+	}
+	frame = top_frame_new(NULL, snapshot_at(1), clients, 10 * TOP_CLIENTS);
+	view.sort = TOP_BY_REFUSED;
+	CHECK_EQ("in order", top_view_clients(&view, frame, &shown), 0);
+	CHECK_EQ("the first of them", shown.n, TOP_CLIENTS);
+	CHECK_EQ("of all", shown.total, 10 * TOP_CLIENTS);
+	for (size_t i = 0; i < shown.n; i++)
+		CHECK_EQ("none is left out", frame->clients[shown.places[i]].refused,
+			 10 * TOP_CLIENTS - 1 - i);
+	free(shown.places);
+	top_frame_free(frame);
+}
+
 /* What was run last, its words after one another. */
 static char said[256];
 
@@ -109,5 +135,19 @@ static void test_question_left(void)
 	top_frame_free(frame);
 }
 
-CHECK_SUITE(top_session, { "order and filter", test_order }, { "keys", test_keys },
-	    { "a question that is left", test_question_left });
+static void test_terminal_gone(void)
+{
+	struct top_frame *frame = second_frame(1);
+	struct top_session session = { .view = view_of(80, LINES), .frame = frame, .say = say };
+
+	press(&session, "/q");
+	CHECK("a filter with q in it ends nothing", !session.quit);
+	top_session_key(&session, TOP_KEY_GONE);
+	CHECK("a terminal that is gone does, whatever is asked", session.quit);
+	top_session_release(&session);
+	top_frame_free(frame);
+}
+
+CHECK_SUITE(top_session, { "order and filter", test_order }, { "many clients", test_many },
+	    { "keys", test_keys }, { "a question that is left", test_question_left },
+	    { "a terminal that is gone", test_terminal_gone });
