@@ -199,7 +199,7 @@ static void on_tick(evutil_socket_t fd, short what, void *context)
 		return;
 	run->lists_error = result;
 	if (result == -ENOENT)
-		log_warning("nothing is attached any more: 'stile reload' puts it back");
+		run_log_gone(run);
 	else
 		log_warning("look after what is in force: %s", strerror(-result));
 }
@@ -320,6 +320,7 @@ static int serve(struct run *run)
 	run_backlog_free(run);
 	run_evict_free(run);
 	run_proofs_free(run);
+	run_shedding_free(run);
 	if (run->base)
 		event_base_free(run->base);
 	config_release(&run->config);

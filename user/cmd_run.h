@@ -24,6 +24,7 @@ struct run_agent;
 struct run_evict;
 struct run_levels;
 struct run_proofs;
+struct run_shedding;
 
 /* Where the configuration comes from. */
 struct run_source {
@@ -48,6 +49,7 @@ struct run {
 	struct run_evict *evict;	 /* NULL: nothing is to be evicted */
 	struct run_proofs *proofs;	 /* NULL: no listener proves by auto */
 	struct run_levels *levels;	 /* NULL before the first load */
+	struct run_shedding *shedding;	 /* the same */
 	struct control *control;	 /* NULL before the first load */
 	char control_path[PATH_MAX];	 /* where it is, whatever the configuration says by now */
 	struct privilege_user user;	 /* to become */
@@ -113,6 +115,7 @@ void run_backlog_free(struct run *run);
 /* What is said of a load. */
 void run_tell_manager(const struct run *run);
 void run_log_applied(const struct run *run);
+void run_log_gone(struct run *run);
 #define RUN_TABLES_SIZE 64
 const char *run_tables_text(const struct apply_result *applied, char text[RUN_TABLES_SIZE]);
 char *run_describe_reload(const struct run *run, const struct diag *diag, bool ok);

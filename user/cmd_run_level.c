@@ -121,6 +121,8 @@ int run_levels_step(struct run *run, bool loaded)
 			remember(run->levels, snapshot);
 		error = note(run, snapshot->now);
 	}
+	if (error == 0)
+		error = run_shedding_step(run, snapshot);
 	snapshot_free(snapshot);
 	return error;
 }

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cmd_run.h"
+#include "cmd_run_service.h"
 #include "log.h"
 #include "names.h"
 #include "notify.h"
@@ -76,4 +76,10 @@ char *run_describe_reload(const struct run *run, const struct diag *diag, bool o
 		return NULL;
 	}
 	return text;
+}
+
+void run_log_gone(struct run *run)
+{
+	log_warning("nothing is attached any more: 'stile reload' puts it back");
+	run_shedding_gone(run);
 }

@@ -34,6 +34,11 @@ void run_proofs_load(struct run *run);
 void run_proofs_second(struct run *run, const struct snapshot *snapshot);
 void run_proofs_free(struct run *run);
 
+/* What sheds: after each load and once a second, the same; when nothing is in force any more. */
+int run_shedding_step(struct run *run, const struct snapshot *snapshot);
+void run_shedding_gone(struct run *run);
+void run_shedding_free(struct run *run);
+
 /* on_limit: evict-idle: after each load, and once a second. */
 void run_evict_load(struct run *run);
 void run_evict_second(struct run *run);

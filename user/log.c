@@ -41,6 +41,14 @@ static const struct log_level levels[] = {
 	[CONFIG_LOG_DEBUG] = { "debug", SD_DEBUG },
 };
 
+/* What is to be written. */
+struct log_line {
+	enum config_log_level level;
+	const char *text;
+	const struct log_field *fields;
+	size_t n_fields;
+};
+
 static enum config_log_level log_highest = CONFIG_LOG_INFO;
 static bool log_as_json;
 static unsigned long long log_lost; /* lines since one was last written */
@@ -74,7 +82,19 @@ static void tidy(char *text)
 			*c = '?';
 }
 
-static char *format_json(enum config_log_level level, const char *text)
+static void add_fields(json_t *object, const struct log_line *of)
+{
+	for (size_t i = 0; object && i < of->n_fields; i++) {
+		const struct log_field *field = &of->fields[i];
+		json_t *value = field->text ? json_string(field->text)
+					    : json_integer((json_int_t)field->number);
+
+		(void)json_object_set_new(object, field->name,
+					  value); /* without memory: left out */
+	}
+}
+
+static char *format_json(const struct log_line *of)
 {
 	char time_text[sizeof("2026-01-01T00:00:00")];
 	autofree char *object_text = NULL;
@@ -89,7 +109,8 @@ static char *format_json(enum config_log_level level, const char *text)
 		time_text[0] = '\0';
 	object = json_pack("{s:o, s:s, s:o}", "time",
 			   json_sprintf("%s.%03ldZ", time_text, now.tv_nsec / 1000000), "level",
-			   levels[level].name, "message", json_string_nocheck(text));
+			   levels[of->level].name, "message", json_string_nocheck(of->text));
+	add_fields(object, of);
 	object_text = object ? json_dumps(object, JSON_COMPACT) : NULL;
 	json_decref(object);
 	if (!object_text || asprintf(&line, "%s\n", object_text) < 0)
@@ -98,18 +119,32 @@ static char *format_json(enum config_log_level level, const char *text)
 }
 
 /* malloc'ed, or NULL. */
-static char *format_line(enum config_log_level level, const char *text)
+static char *format_line(const struct log_line *of)
 {
-	char *line;
-	int n;
+	char *line = NULL;
+	size_t size;
+	FILE *out;
 
 	if (log_as_json)
-		return format_json(level, text);
+		return format_json(of);
+	out = open_memstream(&line, &size);
+	if (!out)
+		return NULL;
 	if (stderr_is_journal())
-		n = asprintf(&line, "%s%s\n", levels[level].priority, text);
+		fprintf(out, "%s%s", levels[of->level].priority, of->text);
 	else
-		n = asprintf(&line, "stile: %s: %s\n", levels[level].name, text);
-	return n < 0 ? NULL : line;
+		fprintf(out, "stile: %s: %s", levels[of->level].name, of->text);
+	for (size_t i = 0; i < of->n_fields; i++) {
+		const struct log_field *field = &of->fields[i];
+
+		if (field->text)
+			fprintf(out, " %s=%s", field->name, field->text);
+		else
+			fprintf(out, " %s=%llu", field->name, field->number);
+	}
+	fputc('\n', out);
+	(void)fclose(out); /* to memory: what fails shows as a missing line */
+	return line;
 }
 
 /* A file is always ready; a pipe, a socket and a terminal are where a line fits. */
@@ -120,9 +155,9 @@ static bool has_room(void)
 	return poll(&poll_fd, 1, 0) > 0 && poll_fd.revents & POLLOUT;
 }
 
-static bool write_line(enum config_log_level level, const char *text)
+static bool write_line(const struct log_line *of)
 {
-	autofree char *line = format_line(level, text);
+	autofree char *line = format_line(of);
 	size_t length = line ? strlen(line) : 0;
 
 	return line && has_room() && write(STDERR_FILENO, line, length) == (ssize_t)length;
@@ -138,8 +173,15 @@ static void tell_lost(void)
 		 log_lost == 1 ? "%llu line of the log is lost: it was not read in time"
 			       : "%llu lines of the log are lost: they were not read in time",
 		 log_lost);
-	if (write_line(CONFIG_LOG_WARNING, text))
+	if (write_line(&(struct log_line){ .level = CONFIG_LOG_WARNING, .text = text }))
 		log_lost = 0;
+}
+
+static void write_whole(const struct log_line *of)
+{
+	tell_lost();
+	if (log_lost || !write_line(of))
+		log_lost++;
 }
 
 static void write_format(enum config_log_level level, const char *format, va_list arguments)
@@ -153,9 +195,14 @@ static void write_format(enum config_log_level level, const char *format, va_lis
 		return;
 	}
 	tidy(text);
-	tell_lost();
-	if (log_lost || !write_line(level, text))
-		log_lost++;
+	write_whole(&(struct log_line){ .level = level, .text = text });
+}
+
+void log_event(enum config_log_level level, const char *text, const struct log_field *fields,
+	       size_t n_fields)
+{
+	if (level <= log_highest)
+		write_whole(&(struct log_line){ level, text, fields, n_fields });
 }
 
 void log_message(enum config_log_level level, const char *format, ...)

@@ -7,6 +7,7 @@
 #define STILE_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "config.h"
 #include "diag.h"
@@ -21,6 +22,16 @@ __attribute__((format(printf, 2, 3))) void log_message(enum config_log_level lev
 #define log_warning(...) log_message(CONFIG_LOG_WARNING, __VA_ARGS__)
 #define log_info(...) log_message(CONFIG_LOG_INFO, __VA_ARGS__)
 #define log_debug(...) log_message(CONFIG_LOG_DEBUG, __VA_ARGS__)
+
+/* What a machine is to read of a message: a text of letters without blanks, or (NULL) a number. */
+struct log_field {
+	const char *name, *text;
+	unsigned long long number;
+};
+
+/* A message that ends with its fields, as NAME=VALUE; in JSON, they are members of the line. */
+void log_event(enum config_log_level level, const char *text, const struct log_field *fields,
+	       size_t n_fields);
 
 /* A line for each mistake and warning in @diag. */
 void log_diag(const struct diag *diag);

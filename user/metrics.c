@@ -304,6 +304,25 @@ static void render_attached(const struct snapshot *snapshot, FILE *out)
 	}
 }
 
+static void render_shedding(const struct snapshot *snapshot, const struct metrics_daemon *daemon,
+			    FILE *out)
+{
+	const char *name = "stile_shedding";
+
+	head(out, name, "gauge", "Whether the limiter refuses clients of the listener now.");
+	for (size_t i = 1; i < STILE_ATTACHMENTS_MAX; i++) {
+		const struct stile_attachment *at = &snapshot->policy.attachments[i];
+
+		if (at->limiter == 0)
+			continue;
+		fprintf(out, "%s{", name);
+		label(out, "limiter", snapshot->policy.limiters[at->limiter].name);
+		fputc(',', out);
+		label(out, "listener", snapshot->policy.listeners[at->listener].name);
+		fprintf(out, "} %d\n", daemon->shedding[i]);
+	}
+}
+
 /* Of listeners that evict alone. */
 static void render_evicted(const struct snapshot *snapshot, const struct metrics_daemon *daemon,
 			   FILE *out)
@@ -350,6 +369,8 @@ void metrics_render(const struct snapshot *snapshot, const struct metrics_daemon
 	render_replies(snapshot, out);
 	if (daemon)
 		render_daemon(daemon, out);
+	if (daemon)
+		render_shedding(snapshot, daemon, out);
 	if (daemon)
 		render_evicted(snapshot, daemon, out);
 }

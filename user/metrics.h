@@ -13,6 +13,7 @@
 struct metrics_daemon {
 	uint64_t reloads_ok, reloads_failed;
 	bool last_reload_ok;
+	bool shedding[STILE_ATTACHMENTS_MAX];
 	uint64_t evicted[STILE_LISTENERS_MAX]; /* connections, by listener slot */
 };
 

@@ -98,6 +98,10 @@ struct snapshot_client {
 int snapshot_clients(const struct pins *pins, const struct snapshot *snapshot, uint32_t limiter,
 		     struct snapshot_client **ret_clients, size_t *ret_n_clients);
 
+/* Clients of @limiter that it refused, of those that it has seen in the last @within ns. */
+int snapshot_count_refused(const struct pins *pins, const struct snapshot *snapshot,
+			   uint32_t limiter, uint64_t within, uint64_t *ret_n_clients);
+
 /* What one limiter says. */
 struct snapshot_judgement {
 	uint32_t attachment; /* slot */

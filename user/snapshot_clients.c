@@ -78,3 +78,33 @@ int snapshot_clients(const struct pins *pins, const struct snapshot *snapshot, u
 	*ret_n_clients = list.n;
 	return 0;
 }
+
+static uint64_t count_refused(const struct snapshot_table_view *view, uint64_t within)
+{
+	struct snapshot_client clients[STILE_SET_WAYS];
+	uint64_t refused = 0;
+
+	for (uint32_t i = 0; i < view->policy->limiters[view->slot].sets; i++) {
+		size_t n = snapshot_table_clients(view, i, clients);
+
+		for (size_t client = 0; client < n; client++)
+			refused += clients[client].refused && clients[client].idle <= within;
+	}
+	return refused;
+}
+
+int snapshot_count_refused(const struct pins *pins, const struct snapshot *snapshot,
+			   uint32_t limiter, uint64_t within, uint64_t *ret_n_clients)
+{
+	const struct stile_policy *policy = &snapshot->policy;
+	struct snapshot_table table;
+	int r = snapshot_maps_table(pins, policy->generation, &policy->limiters[limiter], &table);
+
+	if (r < 0)
+		return r;
+	*ret_n_clients = count_refused(
+		&(struct snapshot_table_view){ policy, limiter, table.sets, snapshot->now, 0 },
+		within);
+	snapshot_maps_table_release(&table);
+	return 0;
+}

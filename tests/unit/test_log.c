@@ -118,4 +118,39 @@ static void test_long(void)
 	CHECK("nobody's terminal acts on it", strstr(text, "\"message\":\"?\\\"") != NULL);
 }
 
-CHECK_SUITE(log, { "unread", test_unread }, { "long", test_long });
+static void log_one(bool json, char *text, size_t size)
+{
+	static const struct log_field fields[] = {
+		{ "event", "shedding_ends", 0 },
+		{ "refused", NULL, 18446744073709ULL },
+	};
+	struct reader reader;
+	int ends[2];
+
+	text[0] = '\0';
+	if (!CHECK("a pipe", pipe(ends) == 0))
+		return;
+	CHECK("is standard error", begin(&reader, ends));
+	log_setup(CONFIG_LOG_INFO, json);
+	log_event(CONFIG_LOG_DEBUG, "nobody wants this", fields, ARRAY_SIZE(fields));
+	log_event(CONFIG_LOG_WARNING, "it is over:", fields, ARRAY_SIZE(fields));
+	log_setup(CONFIG_LOG_INFO, false);
+	drain(&reader, text, size);
+	end(&reader);
+}
+
+/* The same fields in both forms, and one line. */
+static void test_event(void)
+{
+	char text[4096];
+
+	log_one(false, text, sizeof(text));
+	CHECK_STR_EQ("text", text,
+		     "stile: warning: it is over: event=shedding_ends refused=18446744073709\n");
+	log_one(true, text, sizeof(text));
+	CHECK_STR_EQ("JSON, but for the time", strstr(text, "\"level\""),
+		     "\"level\":\"warning\",\"message\":\"it is over:\","
+		     "\"event\":\"shedding_ends\",\"refused\":18446744073709}\n");
+}
+
+CHECK_SUITE(log, { "unread", test_unread }, { "long", test_long }, { "event", test_event });

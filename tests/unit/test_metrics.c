@@ -101,6 +101,7 @@ static const struct metrics_daemon daemon_of_test = {
 	.reloads_ok = 5,
 	.reloads_failed = 2,
 	.last_reload_ok = true,
+	.shedding = { [3] = true },
 };
 
 static const struct {
@@ -244,6 +245,11 @@ static const struct {
 	  "# TYPE stile_connections_recounted_total counter\n"
 	  "stile_connections_recounted_total{listener=\"web\"} 1\n"
 	  "stile_connections_recounted_total{listener=\"old\"} 0\n" },
+	{ "stile_shedding",
+	  "# HELP stile_shedding Whether the limiter refuses clients of the listener now.\n"
+	  "# TYPE stile_shedding gauge\n"
+	  "stile_shedding{limiter=\"per-client\",listener=\"web\"} 1\n"
+	  "stile_shedding{limiter=\"edge\",listener=\"web\"} 0\n" },
 	{ "stile_config_reloads_total",
 	  "# HELP stile_config_reloads_total Reloads of the configuration.\n"
 	  "# TYPE stile_config_reloads_total counter\n"
