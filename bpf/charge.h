@@ -321,23 +321,23 @@ static __always_inline struct ruling charge_event_alone(const struct pkt *pkt, _
 }
 
 /* Whether a client that the limiter refuses may get in all the same, once it is proven. */
-static __always_inline bool charge_makes_room(const struct charge *charge, __u32 listener)
+static __always_inline bool charge_makes_room(const struct pkt *pkt, const struct charge *charge,
+					      __u32 listener)
 {
 	return BUCKET_MAY_HOLD && charge->refusal == TABLE_LIMITED &&
 	       (charge_queues(charge_limiter_at(charge_slot(charge->refused))) ||
-		classify_has(listener, STILE_PLACES_EVICTED));
+		place_may_evict(pkt, listener));
 }
 
 /* Clients over a limit that can be told so are; all others prove first that they are there. */
-static __always_inline struct ruling charge_unproven(const struct pkt *pkt,
-						     const struct charge *charge, bool admitted,
-						     __u32 listener)
+static __always_inline struct ruling
+charge_unproven(const struct pkt *pkt, const struct charge *charge, bool admitted, __u32 listener)
 {
 	const struct ruling challenge = { STILE_VERDICT_REPLY, STILE_REASON_CHALLENGED,
 					  STILE_REPLY_CHALLENGE, 0 };
 
 	if (admitted || watchdog_counts() || !refuse_speaks_tcp(charge->refused) ||
-	    charge_makes_room(charge, listener))
+	    charge_makes_room(pkt, charge, listener))
 		return challenge;
 	return charge_refusal(pkt, charge->refused, charge->refusal);
 }

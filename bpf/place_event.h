@@ -227,6 +227,13 @@ static __always_inline bool place_wait(const struct pkt *pkt, const struct charg
 	return place_join(pkt, charge);
 }
 
+/* Whether a connection of the client's may be closed for a new one. */
+__attribute__((noinline)) int place_may_evict(const struct pkt *pkt, __u32 listener)
+{
+	return pkt && classify_has(listener, STILE_PLACES_EVICTED) &&
+	       connection_held(listener, &pkt->source) > 0;
+}
+
 /* Asks the daemon to close a connection of the client's. False: it has none, or nobody reads. */
 __attribute__((noinline)) int place_evict(const struct pkt *pkt, const struct charge *charge,
 					  __u32 listener)
@@ -236,9 +243,8 @@ __attribute__((noinline)) int place_evict(const struct pkt *pkt, const struct ch
 	if (!pkt || !charge)
 		return false;
 	eviction.limiter = charge_slot(charge->refused);
-	if (!classify_has(listener, STILE_PLACES_EVICTED) || charge->refusal != TABLE_LIMITED ||
-	    !bucket_holds(charge_limiter_at(eviction.limiter)) ||
-	    connection_held(listener, &pkt->source) == 0)
+	if (charge->refusal != TABLE_LIMITED ||
+	    !bucket_holds(charge_limiter_at(eviction.limiter)) || !place_may_evict(pkt, listener))
 		return false;
 	__builtin_memcpy(eviction.address, &pkt->source, sizeof(eviction.address));
 	return bpf_ringbuf_output(&stile_evictions, &eviction, sizeof(eviction), 0) == 0;
