@@ -23,6 +23,7 @@ stile ($version) unstable; urgency=medium
  -- Stile developers <stile@localhost>  $date
 END
 cd "$tree"
+unset O DESTDIR PREFIX SBINDIR DATADIR MANDIR UNITDIR # of the Makefile that called
 dpkg-buildpackage --build=binary --unsigned-changes --no-check-builddeps >"$out/build.log" 2>&1 || {
 	tail -n 40 "$out/build.log"
 	exit 1
