@@ -112,4 +112,28 @@ static void test_detach(void)
 	check_line(&live, "shedding_ends", NULL, 0);
 }
 
-CHECK_SUITE(shedding, { "a storm", test_storm }, { "detached meanwhile", test_detach });
+/* The slot of a listener's limiter goes to another's: what was shed there is over. */
+static void test_reload(void)
+{
+	static const char without[] = "interfaces: {srv0: {mode: generic}}\n"
+				      "rate_limiters: {one: {limit: 10, window: 1h}}\n"
+				      "listeners: {web: {ports: [80], rate_limiter_name: one}}\n"
+				      "metrics: {listen: \"127.0.0.1:9466\"}\n"
+				      "log: {format: json}\n";
+	autooutput struct output output = {};
+	autolive struct live live;
+
+	if (!live_begin(&live, "shedding-reload") || !live_start_web(&live) ||
+	    !live_start(&live, config) || !storm(&live) ||
+	    !CHECK("it has begun", live_wait(has_begun, &live)) ||
+	    !live_write(&live, "stile.yaml", without))
+		return;
+	output = live_stile(&live, "reload");
+	CHECK_EQ("it is reloaded", output.code, 0);
+	CHECK("and is over with that", live_wait(has_ended, &live));
+	check_line(&live, "shedding_ends", NULL, 0);
+	CHECK_EQ("the one in its place sheds nobody", shedding(&live, ""), 0);
+}
+
+CHECK_SUITE(shedding, { "a storm", test_storm }, { "detached meanwhile", test_detach },
+	    { "another limiter in its place", test_reload });
