@@ -8,12 +8,13 @@
 
 const char *top_terminal_unfit(void)
 {
+	const char *unfit;
 	int known = 0;
 
 	if (setupterm(NULL, STDOUT_FILENO, &known) == ERR)
 		return known == 0 ? "it is of a kind that is not known (TERM)"
 				  : "there are no descriptions of terminals (TERMINFO)";
-	if (!cursor_address || !clear_screen)
-		return "it cannot place its cursor (TERM)";
-	return NULL;
+	unfit = cursor_address && clear_screen ? NULL : "it cannot place its cursor (TERM)";
+	(void)del_curterm(cur_term); /* the screen has one of its own */
+	return unfit;
 }
