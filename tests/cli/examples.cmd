@@ -8,7 +8,7 @@ whole() {
 	' "$1"
 }
 
-for document in ../../README.md ../../docs/*.5; do
+for document in ../../README.md ../../docs/coming-from.md ../../docs/*.5; do
 	whole "$document"
 done
 for file in "$TMP"/*; do
