@@ -73,6 +73,7 @@ step packaging sh tests/packaging.sh
 step lint-rules sh tests/lint/run.sh
 if privileged; then
 	binary prog "$O/test-prog"
+	step fail2ban sh tests/fail2ban.sh
 	end_besides
 	[ ! -x "$O/test-live" ] || step live sh tests/root.sh "$O/test-live"
 else
