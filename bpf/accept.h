@@ -51,7 +51,7 @@ static __always_inline bool accept_read(struct xdp_md *ctx, const struct pkt *pk
  */
 static __always_inline __u32 accept_ask(const struct pkt *pkt, __u32 listener)
 {
-	__u64 now = bpf_jiffies64() * policy.tick + policy.tick_base;
+	__u64 now = clock_tick();
 	__u64 hash = queue_hash((const __u64 *)policy.seed, queue_client(&pkt->source), listener);
 	__u64 tag = queue_tag(hash), word, least = ~0ULL;
 	__u32 set = queue_set(hash), way, victim = 0;

@@ -17,6 +17,16 @@ static __always_inline void account_packet(__u32 interface, const struct ruling 
 		packets->count[verdict][reason]++;
 }
 
+/* Tells whoever replays packets what became of this one. */
+static __always_inline void account_replay(const struct pkt *pkt, const struct ruling *ruling)
+{
+	if (!policy.replays)
+		return;
+	__builtin_memcpy((void *)stile_replay.source, &pkt->source, sizeof(pkt->source));
+	stile_replay.verdict = ruling->verdict;
+	stile_replay.reason = ruling->reason;
+}
+
 static __always_inline void account_decision(__u32 attachment, __u64 decision)
 {
 	struct stile_decisions *decisions = bpf_map_lookup_elem(&stile_decisions, &attachment);

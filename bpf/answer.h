@@ -17,7 +17,7 @@ static __always_inline __u32 answer_draw(struct stile_budget_state *bucket, __u3
 	const struct stile_budget *budget = (const struct stile_budget *)(of == STILE_BUDGET_COOKIES
 										  ? &policy.cookies
 										  : &policy.budget);
-	__u64 now = bpf_jiffies64() * policy.tick + policy.tick_base, state, next;
+	__u64 now = clock_tick(), state, next;
 	__u32 try, n;
 
 	for (try = 0; try < ANSWER_TRIES; try++) {

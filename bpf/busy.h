@@ -33,7 +33,7 @@
 
 static __always_inline __u64 busy_now(void)
 {
-	return bpf_jiffies64() * policy.tick + policy.tick_base;
+	return clock_tick();
 }
 
 /* When the listener refused somebody in his language last, or NULL. */

@@ -70,7 +70,7 @@ static __always_inline bool classify_listed(void *list, const struct address *ad
 		entry = bpf_map_lookup_elem(list, &key);
 		if (!entry)
 			return false;
-		if (entry->expires == 0 || entry->expires > bpf_ktime_get_ns())
+		if (entry->expires == 0 || entry->expires > clock_precise())
 			return true;
 		if (entry->bits == 0)
 			return false;

@@ -77,8 +77,8 @@ static __always_inline bool charge_queues(const struct stile_limiter *limiter)
 static __always_inline __u64 charge_now(const struct stile_limiter *limiter)
 {
 	if (unlikely(limiter->clock == STILE_CLOCK_PRECISE))
-		return bpf_ktime_get_ns();
-	return bpf_jiffies64() * policy.tick + policy.tick_base;
+		return clock_precise();
+	return clock_tick();
 }
 
 /*

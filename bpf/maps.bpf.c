@@ -10,6 +10,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* Read-only to the program and frozen, so that the verifier drops what a policy does not use. */
 const volatile struct stile_policy policy SEC(".rodata.policy") = {};
 
+volatile struct stile_replay stile_replay;
+
 /* Brings the types of the tables' values into the object's BTF; the loader makes no map of it. */
 const volatile struct {
 	struct stile_set narrow;

@@ -175,6 +175,19 @@ extern const volatile struct stile_policy policy;
 /* The verifier drops what has to do with places where no limiter counts them; see bucket.h. */
 #define BUCKET_MAY_HOLD (policy.handshake_sets != 0)
 
+/* Of a program that replays; in all others it is never looked at. */
+extern volatile struct stile_replay stile_replay;
+
+static __always_inline __u64 clock_tick(void)
+{
+	return policy.replays ? stile_replay.now : bpf_jiffies64() * policy.tick + policy.tick_base;
+}
+
+static __always_inline __u64 clock_precise(void)
+{
+	return policy.replays ? stile_replay.now : bpf_ktime_get_ns();
+}
+
 extern struct control_map stile_control SEC(".maps");
 extern struct hosts_map stile_hosts SEC(".maps");
 extern ports_map stile_ports SEC(".maps");

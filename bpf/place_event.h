@@ -19,7 +19,7 @@ static __always_inline __u32 place_slice(__u32 slot, __u64 now)
 /* Ticks are fine enough for slices and silences. */
 static __always_inline __u64 place_now(void)
 {
-	return bpf_jiffies64() * policy.tick + policy.tick_base;
+	return clock_tick();
 }
 
 /* A limiter of places that has the handshake in its list; 0: none that is still the same. */

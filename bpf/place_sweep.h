@@ -35,7 +35,7 @@ static __always_inline bool place_is_alive(struct xdp_md *ctx, const struct stil
 shared_function int place_sweep(struct xdp_md *ctx, __u32 index, __u64 cookies)
 {
 	struct stile_handshake_set *set = bpf_map_lookup_elem(&stile_handshakes, &index);
-	__u64 since, now = bpf_jiffies64() * policy.tick + policy.tick_base;
+	__u64 since, now = clock_tick();
 	struct stile_handshake *way;
 	int i, n = 0;
 

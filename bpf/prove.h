@@ -36,7 +36,7 @@ enum prove_kind {
 
 static __always_inline __u64 prove_now(void)
 {
-	return bpf_jiffies64() * policy.tick + policy.tick_base;
+	return clock_tick();
 }
 
 static __always_inline struct stile_proof *prove_state(__u32 listener)

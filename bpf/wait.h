@@ -19,7 +19,7 @@
 
 static __always_inline __u64 wait_now(void)
 {
-	return bpf_jiffies64() * policy.tick + policy.tick_base;
+	return clock_tick();
 }
 
 static __always_inline struct stile_flow_set *wait_set(const struct pkt *pkt, __u64 *ret_tag)

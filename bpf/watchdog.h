@@ -17,7 +17,7 @@ static __always_inline bool watchdog_says(enum stile_watchdog then,
 
 	if (policy.watchdog != then || !control)
 		return false;
-	silence = bpf_jiffies64() * policy.tick + policy.tick_base - control->heartbeat;
+	silence = clock_tick() - control->heartbeat;
 	return silence > (__s64)policy.watchdog_after;
 }
 

@@ -235,6 +235,8 @@ static __always_inline struct ruling judge_packet(struct xdp_md *ctx, struct pkt
 	if (unread != PARSE_OK)
 		return judge_unread(unread);
 	classify(pkt, control, &class);
+	if (policy.replays)
+		stile_replay.listener = class.listener;
 	if (policy.proves && class.listener && pkt->protocol == STILE_PROTOCOL_TCP &&
 	    class.ruling.reason != STILE_REASON_BAD_FLAGS) {
 		step = proof_of(ctx, pkt, class.listener);
@@ -288,6 +290,7 @@ int stile_xdp(struct xdp_md *ctx)
 	else if (ruling.verdict == STILE_VERDICT_REPLY && ruling.reason != STILE_REASON_BUSY)
 		answer(ctx, &pkt, &ruling);
 	account_packet(pkt.interface, &ruling);
+	account_replay(&pkt, &ruling);
 	if (ruling.verdict == STILE_VERDICT_REPLY)
 		return XDP_TX;
 	return ruling.verdict == STILE_VERDICT_DROP ? XDP_DROP : XDP_PASS;

@@ -282,6 +282,11 @@ int loader_program(const struct loader *loader)
 	return bpf_program__fd(loader->skeleton->progs.stile_xdp);
 }
 
+volatile struct stile_replay *loader_replay(const struct loader *loader)
+{
+	return &loader->skeleton->bss->stile_replay;
+}
+
 int loader_map(const struct loader *loader, const char *name)
 {
 	struct loader_map maps[LOADER_MAPS];

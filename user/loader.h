@@ -41,6 +41,9 @@ const char *loader_reason(void);
 /* The program's fd, borrowed. */
 int loader_program(const struct loader *loader);
 
+/* What a program whose policy replays is told, and tells: in its memory. */
+volatile struct stile_replay *loader_replay(const struct loader *loader);
+
 /* The fd of the map that is pinned as @name, borrowed; -ENOENT. */
 int loader_map(const struct loader *loader, const char *name);
 

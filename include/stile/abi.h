@@ -198,7 +198,8 @@ struct stile_policy {
 	__u32 max_clients; /* entries of stile_holders */
 	__u8 connections;  /* 1: open connections are counted */
 	__u8 new_sources;  /* 1: an attachment judges only clients that are not known */
-	__u8 reserved_too[2];
+	__u8 replays;	   /* 1: time is stile_replay.now, and what is decided is written there */
+	__u8 reserved_too;
 	/* Where in the kernel's socket an accept queue's length, backlog and handshakes are. */
 	__u32 queue_length, queue_backlog, queue_young;
 	__u32 handshake_sets; /* of stile_handshakes; 0: no limiter counts places */
@@ -374,5 +375,6 @@ struct stile_clock_sample {
 STILE_SIZE(struct stile_clock_sample, 16);
 
 #include "abi_places.h"
+#include "replay.h"
 
 #endif /* STILE_ABI_H */
