@@ -21,7 +21,7 @@ PKG_CONFIG ?= pkg-config
 FUZZ_SECONDS ?= 60
 ARGS ?=
 V ?= 0
-LIBS := libbpf yaml-0.1 libevent jansson libsystemd libmnl libseccomp
+LIBS := libbpf yaml-0.1 libevent jansson libsystemd libmnl libseccomp libpcap
 WARN := -Wall -Wextra -Wshadow $(WERROR)
 HOST := -std=gnu11 -D_GNU_SOURCE $(WARN) -MMD -MP -Iinclude -iquote $(O) \
 	$(shell $(PKG_CONFIG) --cflags $(LIBS))

@@ -27,7 +27,7 @@ struct command {
 typedef int command_function(const struct command *command, const struct pins *pins, int argc,
 			     char **argv);
 command_function cmd_run, cmd_check, cmd_reload, cmd_status, cmd_clients, cmd_explain, cmd_block,
-	cmd_detach, cmd_doctor, cmd_top, cmd_version;
+	cmd_detach, cmd_doctor, cmd_replay, cmd_top, cmd_version;
 
 /* Prints "stile COMMAND: reason" and the synopsis to standard error. Returns COMMAND_USAGE. */
 __attribute__((format(printf, 2, 3))) int command_usage(const struct command *command,

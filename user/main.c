@@ -63,6 +63,11 @@ static const struct command commands[] = {
 	  "What this host can and cannot do for a configuration, and what to do about it",
 	  OPTION_CONFIG "  -i, --interface IFACE\n"
 			"                    instead of those of the configuration\n" OPTION_JSON },
+	{ "replay", cmd_replay, "FILE [-c FILE] [--server CIDR]... [--top N] [--json]",
+	  "Who of a capture's clients a configuration would have admitted, and shed",
+	  OPTION_CONFIG
+	  "  --server CIDR     judge only what goes there; default: to a listener\n"
+	  "  --top N           the first N clients, 0 for all; default: 20\n" OPTION_JSON },
 	{ "detach", cmd_detach, "[--dry-run]", "Takes everything out of the kernel",
 	  OPTION_DRY_RUN },
 	{ "version", cmd_version, "[--json]", "Says which version this is", OPTION_JSON },
