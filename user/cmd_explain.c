@@ -7,11 +7,14 @@
 #include <string.h>
 
 #include "explain_print.h"
+#include "explain_where.h"
+#include "names.h"
 #include "reading.h"
 #include "util.h"
 
 struct request {
 	const char *address, *listener, *interface; /* NULL: every one */
+	struct explain_where where;
 	bool json;
 };
 
@@ -20,7 +23,9 @@ struct explanation {
 	const struct snapshot *snapshot;
 	struct snapshot_event event; /* listener and interface where they were named */
 	bool one_interface;
-	json_t **json; /* NULL: as text */
+	const struct explain_where *where;
+	bool at[STILE_LISTENERS_MAX]; /* the listeners that are explained */
+	json_t **json;		      /* NULL: as text */
 };
 
 static int parse_option(const struct command *command, int option, char **argv,
@@ -36,6 +41,17 @@ static int parse_option(const struct command *command, int option, char **argv,
 	case 'j':
 		request->json = true;
 		return COMMAND_DONE;
+	case 'p':
+		if (explain_where_parse(optarg, &request->where))
+			return COMMAND_DONE;
+		return command_usage(command,
+				     "port '%s': expected a port such as 443, tcp/443 or udp/53",
+				     optarg);
+	case 't':
+		request->where.to_one = true;
+		if (prefix_parse_address(optarg, request->where.address) == 0)
+			return COMMAND_DONE;
+		return command_usage(command, "to '%s': expected an address of this host", optarg);
 	default:
 		return command_bad_option(command, option, argv);
 	}
@@ -109,13 +125,36 @@ static int explain_all(const struct explanation *explanation)
 	const struct stile_policy *policy = &explanation->snapshot->policy;
 	int r = COMMAND_DONE;
 
-	if (explanation->event.listener)
-		return explain_listener(explanation, explanation->event.listener);
 	for (uint32_t i = 1; r == COMMAND_DONE && i < STILE_LISTENERS_MAX; i++) {
-		if (*policy->listeners[i].name)
+		if (explanation->at[i] && *policy->listeners[i].name)
 			r = explain_listener(explanation, i);
 	}
 	return r;
+}
+
+/* Which listeners are asked about: the one that was named, those at a port, or all. */
+static int choose(struct explanation *explanation)
+{
+	const struct explain_where *where = explanation->where;
+	uint32_t one = explanation->event.listener;
+	bool found = false;
+	int r;
+
+	for (uint32_t i = 1; i < STILE_LISTENERS_MAX; i++)
+		explanation->at[i] = one == 0 || i == one;
+	if (where->port == 0)
+		return COMMAND_DONE;
+	r = explain_where_find(explanation->pins, explanation->snapshot, where, explanation->at);
+	if (r < 0)
+		return reading_failed(explanation->pins, r);
+	for (uint32_t i = 1; i < STILE_LISTENERS_MAX; i++)
+		found |= explanation->at[i];
+	if (!found)
+		fprintf(stderr,
+			"stile: no listener stands at %s port %u there: it passes, unless its "
+			"source is blocked\n",
+			policy_protocol_names[where->protocol], where->port);
+	return COMMAND_DONE;
 }
 
 static int explain_json_all(struct explanation *explanation)
@@ -154,6 +193,10 @@ static int explain(const struct pins *pins, const struct request *request,
 	explanation->pins = pins;
 	explanation->snapshot = snapshot;
 	explanation->one_interface = request->interface;
+	explanation->where = &request->where;
+	r = choose(explanation);
+	if (r != COMMAND_DONE)
+		return r;
 	return request->json ? explain_json_all(explanation) : explain_all(explanation);
 }
 
@@ -162,6 +205,8 @@ int cmd_explain(const struct command *command, const struct pins *pins, int argc
 	static const struct option options[] = {
 		{ "listener", required_argument, NULL, 'l' },
 		{ "interface", required_argument, NULL, 'i' },
+		{ "port", required_argument, NULL, 'p' },
+		{ "to", required_argument, NULL, 't' },
 		{ "json", no_argument, NULL, 'j' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -175,6 +220,10 @@ int cmd_explain(const struct command *command, const struct pins *pins, int argc
 		if (r != COMMAND_DONE)
 			return r;
 	}
+	if (request.where.to_one && !request.where.port)
+		return command_usage(command, "--to needs --port");
+	if (request.where.port && request.listener)
+		return command_usage(command, "--port and --listener exclude each other");
 	if (optind == argc)
 		return command_usage(command, "whose address?");
 	if (argc - optind > 1)

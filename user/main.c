@@ -41,9 +41,12 @@ static const struct command commands[] = {
 	  "                    refused\n"
 	  "  --top N           the first N, 0 for all; default: 20\n"
 	  "  --all             those too whose bucket is as good as new again\n" OPTION_JSON },
-	{ "explain", cmd_explain, "ADDRESS [--listener NAME] [-i IFACE] [--json]",
+	{ "explain", cmd_explain,
+	  "ADDRESS [--listener NAME | --port PORT [--to ADDRESS]] [-i IFACE] [--json]",
 	  "What would become of a client now, by which rule, and when it will be admitted",
 	  "  --listener NAME   at this listener; default: at each\n"
+	  "  --port PORT       at those of this port: 443, tcp/443, udp/53\n"
+	  "  --to ADDRESS      of the host's addresses, this one\n"
 	  "  -i, --interface IFACE\n"
 	  "                    arriving there; default: on any\n" OPTION_JSON },
 	{ "top", cmd_top, "[--interval TIME] [--sort KEY] [--filter TEXT] [--once] [--json]",

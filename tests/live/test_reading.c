@@ -138,6 +138,13 @@ static void test_names(void)
 		   "exempt: the source is trusted");
 	check_says(&live, "explain " CLIENT_TWO " --listener web", 0,
 		   "its own policy instead of the listener's");
+	check_says(&live, "explain 192.0.2.1 --port 8050", 0, "192.0.2.1 at listener web (tcp)");
+	check_says(&live, "explain 192.0.2.1 --port tcp/81 --to 10.77.1.1", 0,
+		   "192.0.2.1 at listener web-too (tcp)");
+	check_says(&live, "explain 192.0.2.1 --port 81 --to 10.77.1.2", 0,
+		   "no listener stands at tcp port 81 there");
+	check_says(&live, "explain 192.0.2.1 --port udp/80", 0,
+		   "no listener stands at udp port 80 there");
 }
 
 static void test_without_daemon(void)
