@@ -17,6 +17,7 @@ files() {
 		644 packaging/prometheus/stile.rules.yaml $doc/examples/prometheus/stile.rules.yaml
 		644 packaging/grafana-stile.json $doc/examples/grafana-stile.json
 		644 packaging/fail2ban/stile.conf $doc/examples/fail2ban/stile.conf
+		755 packaging/crowdsec/stile-bouncer $doc/examples/crowdsec/stile-bouncer
 		644 packaging/completions/stile.bash $DATADIR/bash-completion/completions/stile
 		644 packaging/completions/_stile $DATADIR/zsh/vendor-completions/_stile
 		644 packaging/completions/stile.fish $DATADIR/fish/vendor_completions.d/stile.fish

@@ -73,7 +73,7 @@ step packaging sh tests/packaging.sh
 step lint-rules sh tests/lint/run.sh
 if privileged; then
 	binary prog "$O/test-prog"
-	step fail2ban sh tests/fail2ban.sh
+	step neighbours sh tests/neighbours.sh
 	end_besides
 	[ ! -x "$O/test-live" ] || step live sh tests/root.sh "$O/test-live"
 else

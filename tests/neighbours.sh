@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# fail2ban.sh: Fail2Ban bans by packaging/fail2ban/stile.conf, from a log of the test's own, in a
-# network namespace of the test's own. $O has the built program.
+# neighbours.sh: Fail2Ban bans by packaging/fail2ban/stile.conf, from a log of the test's own, and
+# CrowdSec's decisions as its custom bouncer hands them over, in a network namespace of the test's
+# own. $O has the built program.
 set -u
 export LC_ALL=C
 
 cd "$(dirname "$0")/.."
-name=stile-test-fail2ban
+name=stile-test-neighbours
 program=$(cd "${O:-build}" && pwd)/stile
 tmp=$(mktemp -d)
 passed=0 failed=0 daemon='' server=''
@@ -104,6 +105,17 @@ check 'others stay' blocked 2001:db8::7 hand
 fail2ban stop >"$tmp/said"
 check 'an end takes all back' free 2001:db8::7
 check 'also those without a time' free 192.0.2.8
+
+bouncer() {
+	STILE="nsenter --net=/run/netns/$name $program --instance $name" \
+		sh packaging/crowdsec/stile-bouncer "$@"
+}
+check 'a decision of CrowdSec' bouncer add 192.0.2.9 7200 crowdsecurity/ssh-bf '{"scope": "Ip"}'
+check 'has its time' blocked 192.0.2.9 'hand  \(2 h 0\|1 h 59\) min'
+check 'one about a network' bouncer add 198.51.100.0/24 3600 manual '{"scope": "Range"}'
+check 'is one, too' blocked 198.51.100.0/24 'hand  \(59 min\|1 h 0\)'
+check 'it is taken back' bouncer del 192.0.2.9 7200 crowdsecurity/ssh-bf '{}'
+check 'and gone' free 192.0.2.9
 
 [ -z "${CHECK_RESULTS:-}" ] || echo "$passed $failed 0" >>"$CHECK_RESULTS"
 echo "$passed passed, $failed failed"
