@@ -65,7 +65,7 @@ for fuzzer in tests/fuzz/*.c; do
 	fuzzer=$O/fuzz/$(basename "$fuzzer" .c)
 	[ ! -x "$fuzzer" ] || beside "${fuzzer##*/}" sh tests/fuzz.sh "$fuzzer"
 done
-beside lint $MAKE --no-print-directory lint
+beside lint $MAKE --no-print-directory -j"$(nproc)" lint
 binary unit "$O/test-unit"
 binary unit-clang "$O/test-unit-clang"
 [ ! -e tests/cli/run.sh ] || step cli env STILE="$built/asan/stile" sh tests/cli/run.sh

@@ -160,7 +160,7 @@ static void test_kept(void)
 
 	if (begin(&live, "flood-kept", rest[0]))
 		CHECK_EQ("not one SYN too many, and not one too few",
-			 run_flood(&live, faults_rounds(300), rest, &flooded), 0);
+			 run_flood(&live, faults_rounds(120), rest, &flooded), 0);
 }
 
 /*

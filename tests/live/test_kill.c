@@ -96,7 +96,7 @@ static bool fault(struct live *live, uint64_t *random, uint64_t duration)
 static void test_start_and_reload(void)
 {
 	uint64_t random = faults_seed(), duration;
-	unsigned int rounds = faults_rounds(120);
+	unsigned int rounds = faults_rounds(50);
 	struct live_background background;
 	struct engine_result result = {};
 	autolive struct live live;
@@ -159,7 +159,7 @@ static void check_limit(struct live *live, unsigned int *more)
 static void test_first_and_last(void)
 {
 	uint64_t random = faults_seed(), duration;
-	unsigned int rounds = faults_rounds(80), more = 0;
+	unsigned int rounds = faults_rounds(35), more = 0;
 	uint64_t begun = sample_now();
 	autolive struct live live;
 
